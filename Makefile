@@ -1,0 +1,43 @@
+# Each target makes the environment it needs; nothing else has to be typed first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test test-fast lint docs bench clean
+
+help: ## show the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "purely needs Python 3.11 or newer; $$($(PYTHON) --version) was found. Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+demo: $(STAMP) ## the main job on embedded data; prints where the picture is
+	$(BIN)/python -m purely.demo
+
+test: $(STAMP) ## all tests, the slow ones too
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+test-fast: $(STAMP) ## the tests that take seconds
+	$(BIN)/python -m pytest -n auto -m 'not slow and not data'
+
+lint: $(STAMP) ## style, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+docs: $(STAMP) ## HTML documentation, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	@echo "docs/_build/html/index.html"
+
+bench: $(STAMP) ## speed, as ratios in one run
+	$(BIN)/python benchmarks/run.py
+
+clean: ## remove the environment and all that was built
+	rm -rf $(VENV) docs/_build docs/auto_examples docs/api/generated build dist .pytest_cache .mypy_cache .ruff_cache
