@@ -20,7 +20,7 @@ _HOME = {
     "stack": "purely.labels",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

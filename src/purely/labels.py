@@ -175,7 +175,8 @@ def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) ->
     ):
         if found < needed:
             raise ValueError(
-                f"y has {found} {kind} row(s) (n_samples={labels.positive.size} in all), but at least {needed} are needed."
+                f"y has {found} {kind} row(s) (n_samples={labels.positive.size} in all), "
+                f"but at least {needed} are needed."
             )
 
 
@@ -354,8 +355,8 @@ class ClassPriors:
         share = n_p * (1.0 / frequency - 1.0) / n_u
         if share > 1.0:
             raise ValueError(
-                f"a label_frequency of {frequency:g} with {n_p} labelled rows means {share * n_u:.0f} further positives, "
-                f"but there are only {n_u} unlabelled rows."
+                f"a label_frequency of {frequency:g} with {n_p} labelled rows means {share * n_u:.0f} further "
+                f"positives, but there are only {n_u} unlabelled rows."
             )
         return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
 
