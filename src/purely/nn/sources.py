@@ -1,0 +1,220 @@
+"""Where minibatches come from: arrays in memory, arrays on disk, sparse matrices, or the caller's own iterator.
+
+Rows are asked for by index, ``(steps, M, b)`` at a time, and come as tensors ``(M, b, d)`` of float32 on the device.
+A dense array is copied to the device once; a memory-mapped array is read batch by batch; a sparse matrix stays sparse
+on the device and only the rows of the current batch are made dense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+__all__ = ["ArrayRows", "BatchShape", "Batches", "CSRRows", "MappedRows", "RowBatches", "Rows", "Scaling", "Split", "StreamBatches", "rows_of"]
+
+#: Rows of one forward pass without gradient hold at most this many numbers.
+EVALUATION_ELEMENTS = 1 << 26
+
+
+class Rows(Protocol):
+    """Rows of a data set, as the loop asks for them."""
+
+    n_features: int
+
+    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+        """Rows of `index`, shape (steps, M, b): one tensor (M, b, d) a step."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Centre and scale of the columns: rows come as ``(x - mean) / scale``; a `mean` of None does not centre."""
+
+    mean: NDArray[np.float64] | None
+    scale: NDArray[np.float64]
+
+
+class ArrayRows:
+    """A dense array, held on the device as float32."""
+
+    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
+        scaled = X if scaling is None else (X - (0.0 if scaling.mean is None else scaling.mean)) / scaling.scale
+        self.tensor = torch.from_numpy(np.array(scaled, dtype=np.float32, order="C")).to(device)
+        self.n_features = int(X.shape[1])
+
+    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+        """Rows by index, gathered on the device."""
+        steps, M, b = index.shape
+        on_device = torch.from_numpy(np.ascontiguousarray(index, dtype=np.int64)).to(self.tensor.device)
+        for s in range(steps):
+            yield self.tensor.index_select(0, on_device[s].view(-1)).view(M, b, self.n_features)
+
+
+class MappedRows:
+    """A memory-mapped array; a batch is read, converted and scaled when it is asked for."""
+
+    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
+        self.array, self.device, self.scaling = X, device, scaling
+        self.n_features = int(X.shape[1])
+
+    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+        """Rows by index, read from the file."""
+        for rows in index:
+            block = np.asarray(self.array[rows.ravel()], dtype=np.float64)
+            if self.scaling is not None:
+                block = (block - (0.0 if self.scaling.mean is None else self.scaling.mean)) / self.scaling.scale
+            x = torch.from_numpy(np.ascontiguousarray(block, dtype=np.float32)).to(self.device)
+            yield x.view(*rows.shape, self.n_features)
+
+
+class CSRRows:
+    """A SciPy sparse matrix, held on the device in compressed rows; only the rows of a batch are made dense."""
+
+    def __init__(self, X: Any, device: torch.device, scaling: Scaling | None = None) -> None:
+        X = sp.csr_matrix(X, copy=True)
+        X.sum_duplicates()
+        values = X.data if scaling is None else X.data / scaling.scale[X.indices]
+        self.n_features = int(X.shape[1])
+        self.indptr = X.indptr.astype(np.int64)
+        self.values = torch.from_numpy(values.astype(np.float32)).to(device)
+        self.columns = torch.from_numpy(X.indices.astype(np.int64)).to(device)
+
+    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+        """Rows by index, scattered into a dense batch on the device."""
+        device = self.values.device
+        for rows in index:
+            flat = rows.ravel()
+            counts = self.indptr[flat + 1] - self.indptr[flat]
+            before = np.cumsum(counts) - counts
+            # Entry e of the batch belongs to the row whose run of entries covers e; its place in the matrix is that
+            # row's start plus how far e is into the run.
+            length = int(counts.sum())
+            repeats = torch.from_numpy(counts).to(device)
+            starts = torch.from_numpy(self.indptr[flat] - before).to(device)
+            row_starts = torch.arange(flat.size, device=device) * self.n_features
+            both = torch.stack([starts, row_starts]).repeat_interleave(repeats, dim=1, output_size=length)
+            place = both[0] + torch.arange(length, device=device)
+            x = torch.zeros(flat.size * self.n_features, device=device)
+            x[both[1] + self.columns[place]] = self.values[place]
+            yield x.view(*rows.shape, self.n_features)
+
+
+def rows_of(X: Any, device: torch.device, scaling: Scaling | None = None) -> Rows:
+    """The source for what `X` is: a sparse matrix, a memory-mapped array, or an array."""
+    if sp.issparse(X):
+        return CSRRows(X, device, scaling)
+    if isinstance(X, np.memmap):
+        return MappedRows(X, device, scaling)
+    return ArrayRows(np.asarray(X), device, scaling)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of one network: what it is trained on and what is held out, positives and unlabelled apart."""
+
+    train_p: NDArray[np.intp]
+    train_u: NDArray[np.intp]
+    held_p: NDArray[np.intp]
+    held_u: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BatchShape:
+    """Minibatches of an epoch: how many, and how many positives and unlabelled rows each has.
+
+    One for the whole stack. P and U are in every batch in the proportion in which they are in the data, and all of
+    them are seen once in an epoch (a few twice where the batch size does not divide their number).
+
+    Examples
+    --------
+    >>> from purely.nn.sources import BatchShape
+    >>> BatchShape.of(n_positive=1000, n_unlabelled=2000, batch_size=250)
+    BatchShape(steps=12, n_p=84, n_u=167)
+    """
+
+    steps: int
+    n_p: int
+    n_u: int
+
+    @classmethod
+    def of(cls, n_positive: int, n_unlabelled: int, batch_size: int) -> BatchShape:
+        """The shape for batches of about `batch_size` rows."""
+        steps = max(1, min(round((n_positive + n_unlabelled) / batch_size), n_positive, n_unlabelled))
+        return cls(steps, -(-n_positive // steps), -(-n_unlabelled // steps))
+
+
+class Batches(Protocol):
+    """What the loop trains on: for each epoch, minibatches with the positives first."""
+
+    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches (M, b, d) of the given networks, each with its number of positives."""
+        ...
+
+
+class RowBatches:
+    """Minibatches of rows: every network goes through its own rows in its own order.
+
+    The order in epoch e of a network comes from its seed and e alone: nothing has to be remembered to resume, and
+    nothing depends on the other networks.
+    """
+
+    def __init__(self, rows: Rows, splits: Sequence[Split], seeds: Sequence[int], shape: BatchShape) -> None:
+        self.rows, self.splits, self.seeds, self.shape = rows, splits, seeds, shape
+        self._ahead: tuple[tuple[int, tuple[int, ...]], NDArray[np.intp]] | None = None
+
+    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches of one epoch."""
+        index = self._index(number, networks)
+        for x in self.rows.batches(index):
+            yield x, self.shape.n_p
+
+    def prepare(self, number: int, networks: Sequence[int]) -> None:
+        """Draw the rows of an epoch ahead of time, while the device is still busy with the one before."""
+        self._ahead = ((number, tuple(networks)), self._index(number, networks))
+
+    def _index(self, number: int, networks: Sequence[int]) -> NDArray[np.intp]:
+        if self._ahead is not None and self._ahead[0] == (number, tuple(networks)):
+            return self._ahead[1]
+        steps, n_p, n_u = self.shape.steps, self.shape.n_p, self.shape.n_u
+        index = np.empty((steps, len(networks), n_p + n_u), dtype=np.intp)
+        for place, m in enumerate(networks):
+            rng = np.random.Generator(np.random.Philox(key=[self.seeds[m], number + 1]))
+            split = self.splits[m]
+            index[:, place, :n_p] = _shuffled(split.train_p, steps * n_p, rng).reshape(steps, n_p)
+            index[:, place, n_p:] = _shuffled(split.train_u, steps * n_u, rng).reshape(steps, n_u)
+        return index
+
+
+def _shuffled(rows: NDArray[np.intp], length: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    order = rows[rng.permutation(rows.size)]
+    return order if order.size == length else np.resize(order, length)
+
+
+class StreamBatches:
+    """Minibatches from the caller: `make` is called with the number of the epoch and yields pairs (P, U) of rows.
+
+    Every network of the stack sees the same batches.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], Iterable[tuple[Any, Any]]],
+        device: torch.device,
+        scaling: Scaling | None = None,
+    ) -> None:
+        self.make, self.device, self.scaling = make, device, scaling
+
+    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches of one epoch."""
+        for P, U in self.make(number):
+            both = sp.vstack([P, U], format="csr") if sp.issparse(P) else np.concatenate([np.asarray(P), np.asarray(U)])
+            index = np.arange(both.shape[0], dtype=np.intp).reshape(1, 1, -1)
+            x = next(rows_of(both, self.device, self.scaling).batches(index))
+            yield x.expand(len(networks), -1, -1).contiguous(), P.shape[0]
