@@ -57,9 +57,9 @@ class PUEstimator(BaseEstimator):
             )
         return X, labels
 
-    def _validate_rows(self, X: Any, dtype: Any = np.float64) -> Any:
+    def _validate_rows(self, X: Any, *, dtype: Any = np.float64, reset: bool = False) -> Any:
         """Check new rows against what `fit` saw."""
-        X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=False)
+        X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=reset)
         refuse_huge(X)
         return X
 

@@ -58,7 +58,9 @@ class PULabels:
         return self.classes[np.asarray(positive, dtype=np.intp)]
 
 
-def read_labels(y: ArrayLike, *, min_positive: int = 1, min_unlabelled: int = 1) -> PULabels:
+def read_labels(
+    y: ArrayLike, *, classes: ArrayLike | None = None, min_positive: int = 1, min_unlabelled: int = 1
+) -> PULabels:
     """Read positive-unlabelled labels.
 
     Parameters
@@ -66,6 +68,8 @@ def read_labels(y: ArrayLike, *, min_positive: int = 1, min_unlabelled: int = 1)
     y : array-like of shape (n,)
         1/True for a labelled positive, 0, -1 or False for an unlabelled row; for any other two values the greater
         one is positive.
+    classes : array-like of two values, optional
+        The coding, where it is known beforehand; a batch of a stream may then hold one kind of row only.
     min_positive, min_unlabelled : int, default=1
         The fewest rows of each kind the caller can work with.
 
@@ -85,6 +89,8 @@ def read_labels(y: ArrayLike, *, min_positive: int = 1, min_unlabelled: int = 1)
     if values.size == 0:
         raise ValueError(f"y is empty: there are no labels to read. {_HOW_TO_LABEL}")
     _refuse_missing(values)
+    if classes is not None:
+        return _read_known(values, read_labels(classes).classes)
     try:
         classes = np.unique(values)
     except TypeError as error:
@@ -105,6 +111,16 @@ def read_labels(y: ArrayLike, *, min_positive: int = 1, min_unlabelled: int = 1)
     labels = PULabels(positive=np.asarray(values == classes[1], dtype=bool), classes=classes)
     _refuse_too_few(labels, min_positive, min_unlabelled)
     return labels
+
+
+def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
+    foreign = ~np.isin(values, classes)
+    if foreign.any():
+        raise ValueError(
+            f"y has the value {values[foreign][0]!r}, but the labels so far were {classes[0]!r} (unlabelled) and "
+            f"{classes[1]!r} (positive). Keep one coding for all batches."
+        )
+    return PULabels(positive=np.asarray(values == classes[1], dtype=bool), classes=classes)
 
 
 def _as_array(y: ArrayLike) -> Any:

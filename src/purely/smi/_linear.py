@@ -1,0 +1,302 @@
+"""What the analytic estimators share: the grid, one pass over the rows, the fitted ratio."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_scalar
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from purely._base import PUEstimator, draw_seed
+from purely._rows import fold_of_rows
+from purely._warnings import DegenerateDataWarning, SearchBoundWarning
+from purely.labels import PULabels, check_class_prior, read_labels
+from purely.smi.basis import (
+    Bases,
+    GaussianBases,
+    UserBasis,
+    draw_centers,
+    median_distance,
+    row_blocks,
+)
+from purely.smi.model_choice import PopulationWeights, cross_validate, moments, results_table, still_rising
+from purely.smi.objective import BasisSums, linear_objective, ridge_solution
+
+Floats = NDArray[np.float64]
+
+_N_BANDWIDTHS = 9
+_BANDWIDTH_DECADES = 1.0
+_ALPHAS = np.logspace(-5.0, 1.0, 13)
+
+
+class LinearRatio(PUEstimator):
+    """Base of the analytic estimators: a density ratio that is linear in a basis, fitted from sums over rows."""
+
+    _supervised = False
+
+    basis: Any
+    n_centers: int
+    centers: Any
+    bandwidth: Any
+    alpha: Any
+    intercept: bool
+    cv: int
+    n_jobs: int | None
+    random_state: Any
+
+    def _population_weights(self) -> PopulationWeights:
+        raise NotImplementedError
+
+    def _second_of_positives(self) -> bool:
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Estimate the density ratio and its information.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+            Labels; see :mod:`purely.labels` for the coding.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._validate_fit(X, y)
+        self._start(X, labels, n_folds=self._n_folds(labels))
+        folds = self._add_batch(X, labels)
+        self._solve()
+        self.oof_density_ratio_ = self._out_of_fold_ratio(X, labels.positive, folds)
+        self._oof_positive = labels.positive
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+        """Add a batch of a stream to the sums and solve anew.
+
+        Centres, bandwidths and the coding of the labels are fixed by the first batch (or by `centers`, `bandwidth`
+        and `classes`); what follows is the estimate that :meth:`fit` would give on all rows with those. Out-of-fold
+        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+        y : array-like of shape (n,)
+            After the first batch, or where `classes` is given, a batch may hold one kind of row only.
+        classes : array-like of two values, optional
+            The coding of the labels, for a first batch that has one kind of row only.
+
+        Returns
+        -------
+        self
+        """
+        first = not hasattr(self, "sums_")
+        known = classes if first else self.classes_
+        if known is None:
+            X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
+        else:
+            X, labels = self._validate_batch(X, y, known, reset=first)
+        if first:
+            self._start(X, labels, n_folds=self._check_cv())
+        self._add_batch(X, labels)
+        for name in ("oof_density_ratio_", "_oof_positive"):
+            self.__dict__.pop(name, None)
+        if self.sums_.count.sum(axis=1).min() > 0:
+            self._solve()
+        return self
+
+    def _validate_batch(self, X: Any, y: ArrayLike, classes: ArrayLike, *, reset: bool) -> tuple[Any, PULabels]:
+        X = self._validate_rows(X, reset=reset)
+        labels = read_labels(y, classes=classes)
+        if labels.positive.size != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y has {labels.positive.size} labels; they must match.")
+        return X, labels
+
+    def _check_cv(self) -> int:
+        return int(check_scalar(self.cv, "cv", (int, np.integer), min_val=2))
+
+    def _n_folds(self, labels: PULabels) -> int:
+        return min(self._check_cv(), labels.n_positive, labels.n_unlabelled)
+
+    def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
+        """Fix the coding, the basis and the grid."""
+        check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
+        self.classes_ = labels.classes
+        self._seed = draw_seed(self.random_state)
+        self._alphas = _check_grid(self.alpha, "alpha", positive=False) if self.alpha is not None else _ALPHAS
+        self._bases = self._make_bases(X, labels)
+        self.sums_ = BasisSums.zeros(
+            self._bases.n_bases, n_folds, self._bases.n_functions, second_of_positives=self._second_of_positives()
+        )
+
+    def _make_bases(self, X: Any, labels: PULabels) -> Bases:
+        if callable(self.basis):
+            if self.bandwidth is not None or self.centers is not None:
+                raise ValueError("bandwidth and centers belong to basis='gaussian'; leave them None with a function.")
+            return UserBasis.probe(self.basis, X)
+        if not (isinstance(self.basis, str) and self.basis == "gaussian"):
+            raise ValueError(f"basis must be 'gaussian' or a function of the rows; {self.basis!r} was given.")
+        grid = None if self.bandwidth is None else _check_grid(self.bandwidth, "bandwidth", positive=True)
+        pool = X if self._supervised else X[np.flatnonzero(~labels.positive)]
+        if self.centers is not None:
+            centers = check_array(self.centers, dtype=np.float64, input_name="centers")
+            if centers.shape[1] != X.shape[1]:
+                raise ValueError(f"centers has {centers.shape[1]} columns, X has {X.shape[1]}; they must be the same.")
+        elif pool.shape[0] == 0:
+            raise ValueError("the first batch has no unlabelled rows to draw centres from; give centers= or such rows.")
+        else:
+            centers = draw_centers(pool, self.n_centers, self._seed)
+        self.centers_ = centers
+        origin = None if hasattr(X, "indptr") else centers.mean(axis=0)
+        shifted = centers if origin is None else centers - origin
+        if grid is None:
+            grid = _default_bandwidths(median_distance(centers, shifted, origin))
+        return GaussianBases(shifted, origin, grid, bool(self.intercept))
+
+    def _add_batch(self, X: Any, labels: PULabels) -> NDArray[np.intp]:
+        """Add rows to the sums; the fold each row was dealt to is returned."""
+        sums, n_folds = self.sums_, self.sums_.count.shape[1]
+        dealt = sums.count.sum(axis=1).astype(int)
+        folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
+
+        def add(positive: bool, k: int) -> None:
+            rows = np.flatnonzero((labels.positive == positive) & (folds == k))
+            for block in row_blocks(rows, self._bases.n_functions, X.shape[1]):
+                sums.add_rows(self._bases(X[block]), positive, k)
+
+        # each task writes to its own slice of the sums, so the result does not depend on n_jobs
+        self._run(add, [(positive, k) for positive in (True, False) for k in range(n_folds)])
+        return folds
+
+    def _run(self, task: Any, arguments: list[tuple[Any, ...]]) -> None:
+        if self.n_jobs in (None, 1):
+            for args in arguments:
+                task(*args)
+            return
+        with threadpool_limits(limits=1, user_api="blas"):
+            Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*a) for a in arguments)
+
+    def _solve(self) -> None:
+        """Choose the cell, solve on all rows, report the objective in sample and out of fold."""
+        weights, sums = self._population_weights(), self.sums_
+        grid = cross_validate(sums, self._alphas, weights, supervised=self._supervised)
+        score = -self._combine(grid.pooled)
+        s, a = np.unravel_index(int(np.nanargmax(score)), score.shape)
+        by_fold = -self._combine(grid.by_fold)
+        bandwidths = self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None
+        self.cv_results_ = results_table(bandwidths, self._alphas, score, by_fold)
+        self._chosen = int(s)
+        self.bandwidth_ = None if bandwidths is None else float(bandwidths[s])
+        self.alpha_ = float(self._alphas[a])
+        self._warn_at_bounds(by_fold, int(s), int(a))
+        whole = moments(sums, np.ones(sums.count.shape[1], dtype=bool), weights)
+        H, h = whole.H[s], whole.h[:, s]
+        self._beta = np.stack([ridge_solution(H, h_y, self.alpha_) for h_y in h])
+        self._beta_by_fold = grid.beta[1, s, a]
+        self.coef_ = self._beta[1]
+        in_sample = np.array([linear_objective(b[:, None], H, h_y)[0] for b, h_y in zip(self._beta, h, strict=True)])
+        self._report(in_sample, grid.pooled[:, s, a])
+
+    def _combine(self, objective: Floats) -> Floats:
+        """One number a cell from the objectives of both classes."""
+        return objective[1]
+
+    def _report(self, in_sample: Floats, out_of_fold: Floats) -> None:
+        raise NotImplementedError
+
+    def _warn_at_bounds(self, by_fold: Floats, s: int, a: int) -> None:
+        for name, values, best, scores in (
+            ("bandwidth", self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None, s, by_fold[:, a]),
+            ("alpha", self._alphas, a, by_fold[s]),
+        ):
+            if values is not None and still_rising(scores, best):
+                end = "smallest" if best == int(np.argmin(values)) else "largest"
+                warnings.warn(
+                    f"{name}={values[best]:.3g} is the {end} of the grid and the cross-validated score still rises "
+                    f"there; give a grid that reaches further, {name}=[...], or scale the columns of X.",
+                    SearchBoundWarning,
+                    stacklevel=4,
+                )
+
+    def _out_of_fold_ratio(self, X: Any, positive: NDArray[np.bool_], folds: NDArray[np.intp]) -> Floats:
+        ratio = np.empty(X.shape[0])
+        chosen = slice(self._chosen, self._chosen + 1)
+
+        def predict(k: int) -> None:
+            for block in row_blocks(np.flatnonzero(folds == k), self._bases.n_functions, X.shape[1]):
+                (phi,) = self._bases(X[block], chosen)
+                ratio[block] = phi @ self._beta_by_fold[k]
+
+        self._run(predict, [(k,) for k in range(self.sums_.count.shape[1])])
+        return ratio
+
+    def _ratio(self, X: Any, beta: Floats) -> Floats:
+        ratio = np.empty((X.shape[0], *beta.shape[1:]))
+        for block in row_blocks(np.arange(X.shape[0]), self._bases.n_functions, X.shape[1]):
+            (phi,) = self._bases(X[block], slice(self._chosen, self._chosen + 1))
+            ratio[block] = phi @ beta
+        return ratio
+
+    def density_ratio(self, X: Any, *, clip: bool = True) -> Floats:
+        """The fitted ratio p(x | y=1) / p(x).
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+        clip : bool, default=True
+            Raise negative values to 0. The linear model can go below zero where there is little data; a true ratio
+            cannot, and clipping only ever lowers the population's objective.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self, "coef_")
+        ratio = self._ratio(self._validate_rows(X), self.coef_)
+        return np.maximum(ratio, 0.0) if clip else ratio
+
+    def posterior(self, X: Any, class_prior: float) -> Floats:
+        """Probability of the positive class, class_prior * ratio, clipped to [0, 1].
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+        class_prior : float
+            p(y=1) in the population, strictly between 0 and 1.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        return np.clip(check_class_prior(class_prior) * self.density_ratio(X), 0.0, 1.0)
+
+
+def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:
+    """A number or a list of numbers as a sorted array; `positive` says whether zero is refused."""
+    try:
+        grid = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{name} must be a number or a list of numbers; {values!r} was given.") from error
+    if grid.ndim != 1 or grid.size == 0:
+        raise ValueError(f"{name} must be a number or a non-empty list of numbers; {values!r} was given.")
+    bad = ~np.isfinite(grid) | (grid <= 0.0 if positive else grid < 0.0)
+    if bad.any():
+        allowed = "positive and finite" if positive else "non-negative and finite"
+        raise ValueError(f"{name} must be {allowed}; {grid[bad][0]:g} was given.")
+    return grid
+
+
+def _default_bandwidths(median: float) -> Floats:
+    if median == 0.0:
+        warnings.warn(
+            "all centres are the same row: X looks constant, so the estimate is that x tells nothing about y.",
+            DegenerateDataWarning,
+            stacklevel=5,
+        )
+        return np.array([1.0])
+    return median * np.logspace(-_BANDWIDTH_DECADES, _BANDWIDTH_DECADES, _N_BANDWIDTHS)
