@@ -15,6 +15,7 @@ the losses for a ratio share one optimum, :math:`w`, and differ in how they get 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -29,6 +30,7 @@ __all__ = [
     "NonNegativeSquaredLoss",
     "PNSquaredLoss",
     "SquaredLoss",
+    "bounded_log_ratio",
     "j_pu",
     "logistic_loss",
     "non_negative_j_pu",
@@ -186,9 +188,22 @@ def pn_smi_loss(h_p: Tensor, h_n: Tensor, share_p: float) -> Tensor:
     return 0.5 * (share_p * square[..., 0] + share_n * square[..., 1]) - linear
 
 
-def log_ratio_to_ratio(z: Tensor) -> Tensor:
-    """Ratio from its logarithm; capped, so that its square stays finite in float32."""
-    return z.float().clamp(max=LARGEST_LOG_RATIO).exp()
+def bounded_log_ratio(z: Tensor, prior_min: float) -> Tensor:
+    r"""Logarithm of the ratio :math:`w = 1 / (e^{-z} + C)` with :math:`C` = `prior_min`, for any output z.
+
+    The ratio of positives to a population that holds at least a share C of them is at most 1/C, so the network is not
+    asked to learn that: :math:`w < 1/C` for every z, :math:`w \approx e^z` where it is small. With C = 0 it is z itself.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from purely.nn.losses import bounded_log_ratio
+    >>> bounded_log_ratio(torch.tensor([-2.0, 0.0, 50.0]), 0.1).exp()
+    tensor([0.1335, 0.9091, 10.0000])
+    """
+    if prior_min == 0.0:
+        return z.clamp(max=LARGEST_LOG_RATIO)
+    return -torch.logaddexp(-z, torch.full_like(z, math.log(prior_min)))
 
 
 @dataclass(frozen=True)
@@ -239,7 +254,13 @@ class NonNegativeSquaredLoss(SquaredLoss):
 
 @dataclass(frozen=True)
 class LogisticLoss:
-    """Logistic surrogate of J; a network's output is the logarithm of the ratio.
+    """Logistic surrogate of J; a network's output gives the logarithm of a bounded ratio.
+
+    Parameters
+    ----------
+    prior_min : float, default=0
+        The smallest class prior that is thought possible; the ratio is then at most ``1 / prior_min``. See
+        :func:`bounded_log_ratio`. An unbounded ratio (0) lets a single held-out positive decide J.
 
     Examples
     --------
@@ -249,12 +270,13 @@ class LogisticLoss:
     tensor([-0.5000, -0.5000])
     """
 
+    prior_min: float = 0.0
     n_outputs: int = 1
     initial_bias: float = 0.0
 
     def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
         """Logistic loss of each network."""
-        value = logistic_loss(z_p, z_u)
+        value = logistic_loss(bounded_log_ratio(z_p, self.prior_min), bounded_log_ratio(z_u, self.prior_min))
         return LossValue(value, value)
 
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
@@ -262,8 +284,8 @@ class LogisticLoss:
         return j_pu(self.ratio(z_p), self.ratio(z_u))
 
     def ratio(self, z: Tensor) -> Tensor:
-        """Ratio from outputs: their exponential."""
-        return log_ratio_to_ratio(z)
+        """Ratio from outputs."""
+        return bounded_log_ratio(z.float(), self.prior_min).exp()
 
 
 @dataclass(frozen=True)

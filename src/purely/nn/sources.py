@@ -7,6 +7,7 @@ on the device and only the rows of the current batch are made dense.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,7 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["ArrayRows", "BatchShape", "Batches", "CSRRows", "MappedRows", "RowBatches", "Rows", "Scaling", "Split", "StreamBatches", "rows_of"]
+from purely.nn.scaling import Scaling
+
+__all__ = ["ArrayRows", "BatchShape", "Batches", "CSRRows", "MappedRows", "RowBatches", "Rows", "Split", "StreamBatches", "rows_of"]
 
 #: Rows of one forward pass without gradient hold at most this many numbers.
 EVALUATION_ELEMENTS = 1 << 26
@@ -33,21 +36,21 @@ class Rows(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Scaling:
-    """Centre and scale of the columns: rows come as ``(x - mean) / scale``; a `mean` of None does not centre."""
-
-    mean: NDArray[np.float64] | None
-    scale: NDArray[np.float64]
-
-
 class ArrayRows:
     """A dense array, held on the device as float32."""
 
     def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
-        scaled = X if scaling is None else (X - (0.0 if scaling.mean is None else scaling.mean)) / scaling.scale
+        scaled = X if scaling is None else scaling(X)
         self.tensor = torch.from_numpy(np.array(scaled, dtype=np.float32, order="C")).to(device)
         self.n_features = int(X.shape[1])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ArrayRows]) -> ArrayRows:
+        """The rows of several, one after another."""
+        whole = copy.copy(parts[0])
+        if len(parts) > 1:
+            whole.tensor = torch.cat([part.tensor for part in parts])
+        return whole
 
     def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
         """Rows by index, gathered on the device."""
@@ -69,7 +72,7 @@ class MappedRows:
         for rows in index:
             block = np.asarray(self.array[rows.ravel()], dtype=np.float64)
             if self.scaling is not None:
-                block = (block - (0.0 if self.scaling.mean is None else self.scaling.mean)) / self.scaling.scale
+                block = self.scaling(block)
             x = torch.from_numpy(np.ascontiguousarray(block, dtype=np.float32)).to(self.device)
             yield x.view(*rows.shape, self.n_features)
 
@@ -85,6 +88,18 @@ class CSRRows:
         self.indptr = X.indptr.astype(np.int64)
         self.values = torch.from_numpy(values.astype(np.float32)).to(device)
         self.columns = torch.from_numpy(X.indices.astype(np.int64)).to(device)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[CSRRows]) -> CSRRows:
+        """The rows of several, one after another."""
+        whole = copy.copy(parts[0])
+        if len(parts) > 1:
+            before = np.cumsum([0] + [part.indptr[-1] for part in parts])
+            starts = [part.indptr[:-1] + b for part, b in zip(parts, before[:-1], strict=True)]
+            whole.indptr = np.concatenate([*starts, before[-1:]])
+            whole.values = torch.cat([part.values for part in parts])
+            whole.columns = torch.cat([part.columns for part in parts])
+        return whole
 
     def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
         """Rows by index, scattered into a dense batch on the device."""

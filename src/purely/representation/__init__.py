@@ -1,0 +1,6 @@
+"""Representations of positive and unlabelled data (section 4 of the paper). Loading this package loads no torch."""
+
+from purely.representation._networks import DivergedWarning, OverfittingWarning, fit_together
+from purely.representation.purl import PURL
+
+__all__ = ["PURL", "DivergedWarning", "OverfittingWarning", "fit_together"]
