@@ -1,7 +1,17 @@
 """Data: artificial problems with known truth, positive-unlabelled draws from labelled data, and public datasets."""
 
 from purely.datasets._densities import Density, Gaussian, Mixture, StudentT
+from purely.datasets._download import ChecksumError, DownloadError, get_data_home
 from purely.datasets._problem import PUProblem, PUSample, TrueValue
+from purely.datasets.fetch import (
+    fetch_20newsgroups_comp_sci,
+    fetch_a9a,
+    fetch_fashion_mnist,
+    fetch_ijcnn1,
+    fetch_mnist,
+    fetch_mushrooms,
+    fetch_phishing,
+)
 from purely.datasets.problems import (
     gaussians_problem,
     heavy_tailed_problem,
@@ -25,7 +35,9 @@ from purely.datasets.synthetic import (
 )
 
 __all__ = [
+    "ChecksumError",
     "Density",
+    "DownloadError",
     "Gaussian",
     "Mixture",
     "PUDraw",
@@ -33,7 +45,15 @@ __all__ = [
     "PUSample",
     "StudentT",
     "TrueValue",
+    "fetch_20newsgroups_comp_sci",
+    "fetch_a9a",
+    "fetch_fashion_mnist",
+    "fetch_ijcnn1",
+    "fetch_mnist",
+    "fetch_mushrooms",
+    "fetch_phishing",
     "gaussians_problem",
+    "get_data_home",
     "heavy_tailed_problem",
     "high_dimensional_problem",
     "imbalanced_problem",

@@ -107,8 +107,8 @@ def make_pu(
     Among :math:`n` rows of the population :math:`\pi n` are positive (rounded, or a binomial number with that mean).
 
     - *case-control*: `n_positive` positives, and apart from them `n_unlabelled` rows of the population;
-    - *single-sample*: one sample of ``n_positive + n_unlabelled`` rows of the population, of which `n_positive` positives
-      get a label; the unlabelled rows are what is left, so they hold fewer positives than the population.
+    - *single-sample*: one sample of ``n_positive + n_unlabelled`` rows of the population; `n_positive` of its positives
+      get a label, the unlabelled rows are what is left, so they hold fewer positives than the population.
 
     The training, validation and test rows are always disjoint, and without replacement so are positives and
     unlabelled rows.

@@ -15,7 +15,7 @@ data                             what makes it hard                             
 
 Every generator returns a :class:`~purely.datasets.PUSample`: rows, labels, and the class, the posterior and the
 density ratio at each row; ``sample.problem`` evaluates the truth anywhere else. `scenario`, `exact_counts` and
-`random_state` are those of :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`, the others those of the problem.
+`random_state` are those of :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`, the rest the problem's own.
 """
 
 from __future__ import annotations
