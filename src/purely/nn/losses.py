@@ -199,7 +199,7 @@ def bounded_log_ratio(z: Tensor, prior_min: float) -> Tensor:
     >>> import torch
     >>> from purely.nn.losses import bounded_log_ratio
     >>> bounded_log_ratio(torch.tensor([-2.0, 0.0, 50.0]), 0.1).exp()
-    tensor([0.1335, 0.9091, 10.0000])
+    tensor([ 0.1335,  0.9091, 10.0000])
     """
     if prior_min == 0.0:
         return z.clamp(max=LARGEST_LOG_RATIO)

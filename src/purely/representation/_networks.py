@@ -31,6 +31,9 @@ Floats = NDArray[np.float64]
 
 _ROWS_AT_ONCE = 65536
 
+#: An epoch of few rows has ten steps rather than one: early stopping counts epochs.
+SMALLEST_BATCH, LARGEST_BATCH = 32, 250
+
 
 class OverfittingWarning(PurelyWarning):
     """The ratio fits its training rows far better than rows it has not seen."""
@@ -49,7 +52,7 @@ class Recipe:
     head_hidden: tuple[int, ...]
     loss: Any
     settings: TrainingSettings
-    batch_size: int
+    batch_size: int  # 0 for "auto"
     validation_fraction: float
     n_starts: int
     n_ensemble: int
@@ -353,7 +356,9 @@ def _train(
 
     recipe = fits[0].recipe
     first = fits[0].members[0]
-    shape = BatchShape.of(first.train_p.size, first.train_u.size, recipe.batch_size)
+    n_p, n_u = first.train_p.size, first.train_u.size
+    batch_size = recipe.batch_size or min(LARGEST_BATCH, max(SMALLEST_BATCH, (n_p + n_u) // 10))
+    shape = BatchShape.of(n_p, n_u, batch_size)
     settings = recipe.settings
     if settings.checkpoint is not None:
         settings = replace(

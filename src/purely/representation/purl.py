@@ -49,6 +49,9 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 PRESETS["paper-text"] = {**PRESETS["paper"], "hidden": (30,), "n_components": 10}
 
+#: Of an estimator that leaves these to no one.
+_FIXED: dict[str, Any] = {"loss": "pn", "cross_fit": 0, "encoder": None}
+
 #: Neither of these alone is alarming: a small gap, or a large ratio of two small numbers.
 OVERFIT_FACTOR, OVERFIT_GAP = 1.5, 0.1
 
@@ -73,7 +76,7 @@ class PURL(NetworkRepresentation):
         Widths of the hidden layers before it. ``()`` makes v linear: then ``components_`` is the projection, and by
         default 10 starts are trained at once and the best is kept, for linear v has poor local optima.
     head_hidden : tuple of int or "auto", default="auto"
-        Hidden layers of g. "auto" is ``()``, or ``(50,)`` where v is linear: the ratio along a direction need not be
+        Hidden layers of g. "auto" is ``()``, or ``(20,)`` where v is linear: the ratio along a direction need not be
         monotone.
     encoder : torch.nn.Module, default=None
         Replaces v: maps ``(b, n_features)`` to ``(b, n_components)``. Networks are then trained one after another, each
@@ -106,8 +109,9 @@ class PURL(NetworkRepresentation):
         Epochs without a better held-out J that end the training of a network.
     tol : float, default=0
         How much lower J has to be to be better.
-    batch_size : int, default=250
-        Rows of a minibatch, P and U in the proportion of the data.
+    batch_size : int or "auto", default="auto"
+        Rows of a minibatch, P and U in the proportion of the data; "auto" is a tenth of the training rows, at least 32 and at
+        most 250.
     validation_fraction : float, default=1/6
         Share of the rows each network holds out; another draw for every member of the ensemble.
     n_starts : int or "auto", default="auto"
@@ -202,7 +206,7 @@ class PURL(NetworkRepresentation):
         max_epochs: int = 200,
         patience: int = 15,
         tol: float = 0.0,
-        batch_size: int = 250,
+        batch_size: Any = "auto",
         validation_fraction: float = 1 / 6,
         n_starts: Any = "auto",
         n_ensemble: Any = "auto",
@@ -349,11 +353,11 @@ def network_recipe(estimator: Any, loss_of: Any) -> Recipe:
     from purely.nn.training import TrainingSettings
 
     preset = check_choice("preset", estimator.preset, (None, *PRESETS))
-    values = {**estimator.get_params(deep=False), **(PRESETS[preset] if preset else {})}
+    values = {**_FIXED, **estimator.get_params(deep=False), **(PRESETS[preset] if preset else {})}
     hidden = check_widths("hidden", values["hidden"])
     linear = not hidden and values["encoder"] is None
     head = values["head_hidden"]
-    head_hidden = ((50,) if linear else ()) if isinstance(head, str) and head == "auto" else check_widths("head_hidden", head)
+    head_hidden = ((20,) if linear else ()) if isinstance(head, str) and head == "auto" else check_widths("head_hidden", head)
     clip = values["clip_norm"]
     dropout = check_number("dropout", values["dropout"], 0.0, 0.95)
     settings = TrainingSettings(
@@ -379,9 +383,9 @@ def network_recipe(estimator: Any, loss_of: Any) -> Recipe:
         hidden=hidden,
         n_components=check_number("n_components", values["n_components"], 1, integer=True),
         head_hidden=head_hidden,
-        loss=loss_of(values["loss"]) if "loss" in values else loss_of(),
+        loss=loss_of(values["loss"]),
         settings=settings,
-        batch_size=check_number("batch_size", values["batch_size"], 2, integer=True),
+        batch_size=_auto_count("batch_size", values["batch_size"], 0),
         validation_fraction=check_number("validation_fraction", values["validation_fraction"], 0.0, 0.9, open_low=True),
         n_starts=_auto_count("n_starts", values["n_starts"], 10 if linear else 1),
         n_ensemble=_auto_count("n_ensemble", values["n_ensemble"], 1 if linear else 5),
