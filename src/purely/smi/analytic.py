@@ -37,7 +37,8 @@ class PUSMI(LinearRatio):
         The Gaussians' width, or the values to choose from. None: nine values from a tenth to ten times the median
         distance between centres.
     alpha : float or list of floats, optional
-        The l2 parameter (the paper's lambda), or the values to choose from. None: 13 values from 1e-5 to 10.
+        The l2 parameter (the paper's lambda), or the values to choose from. None: half decades from
+        1 / min(n_P, n_U) to 10.
     intercept : bool, default=True
         Add the constant function to the Gaussian basis, so that "no information" is exactly representable.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -53,7 +54,8 @@ class PUSMI(LinearRatio):
     Attributes
     ----------
     information_ : float
-        Out-of-fold information: each row's ratio comes from the four fifths of the data that it is not in. Honest.
+        Out-of-fold information: each row's ratio comes from the folds that it is not in, bandwidth and l2 parameter
+        chosen there too (with two folds only, chosen on all). Honest.
     information_in_sample_ : float
         The paper's estimate, with the objective on the rows that the ratio was fitted to. Optimistic.
     coef_ : ndarray of shape (b,)
