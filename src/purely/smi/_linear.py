@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from purely.smi.basis import (
 from purely.smi.model_choice import (
     PopulationWeights,
     best_cell,
-    choose_within_folds,
+    choose_without_fold,
     cross_validate,
     moments,
     results_table,
@@ -83,8 +84,11 @@ class LinearRatio(PUEstimator):
             folds = self._add_batch(X, labels)
             self._solve()
             self.oof_density_ratio_ = self._out_of_fold_ratio(X, folds)
-        self._oof_positive = labels.positive
+            self._after_fit(X, labels.positive)
         return self
+
+    def _after_fit(self, X: Any, positive: NDArray[np.bool_]) -> None:
+        """What a subclass computes from the rows once the out-of-fold ratios are known."""
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Add a batch of a stream to the sums and solve anew.
@@ -111,8 +115,7 @@ class LinearRatio(PUEstimator):
             X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
         else:
             X, labels = self._validate_batch(X, y, known, reset=first)
-        for name in ("oof_density_ratio_", "_oof_positive"):
-            self.__dict__.pop(name, None)
+        self.__dict__.pop("oof_density_ratio_", None)
         with one_blas_thread():
             if first:
                 self._start(X, labels, n_folds=self._check_cv())
@@ -197,7 +200,8 @@ class LinearRatio(PUEstimator):
         weights, sums = self._population_weights(), self.sums_
         alphas = self._alpha_grid()
         grid = cross_validate(sums, alphas, weights, supervised=self._supervised)
-        score = -self._combine(grid.parts.sum(axis=-1))
+        score_parts = -self._combine(grid.parts)
+        score = score_parts.sum(axis=-1)
         s, a = best_cell(score)
         by_fold = -self._combine(grid.by_fold)
         bandwidths = self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None
@@ -211,13 +215,10 @@ class LinearRatio(PUEstimator):
         self._beta = np.stack([ridge_solution(H, h_y, self.alpha_) for h_y in h])
         self.coef_ = self._beta[1]
         in_sample = np.array([linear_objective(b[:, None], H, h_y)[0] for b, h_y in zip(self._beta, h, strict=True)])
-        # two folds leave no rows to choose from, and one cell leaves no choice
-        if score.size > 1 and sums.count.shape[1] > 2:
-            cells = choose_within_folds(sums, alphas, weights, self._combine, supervised=self._supervised)
-        else:
-            cells = [(s, a)] * sums.count.shape[1]
+        cells = choose_without_fold(score_parts)
         self._fold_bases = [cell[0] for cell in cells]
-        self._beta_by_fold = np.stack([grid.beta[1, s_k, a_k, k] for k, (s_k, a_k) in enumerate(cells)])
+        self.fold_bandwidth_ = None if bandwidths is None else bandwidths[self._fold_bases]
+        self.fold_coef_ = np.stack([grid.beta[1, s_k, a_k, k] for k, (s_k, a_k) in enumerate(cells)])
         self._report(in_sample, np.sum([grid.parts[:, s_k, a_k, k] for k, (s_k, a_k) in enumerate(cells)], axis=0))
 
     def _alpha_grid(self) -> Floats:
@@ -261,15 +262,20 @@ class LinearRatio(PUEstimator):
             chosen = slice(self._fold_bases[k], self._fold_bases[k] + 1)
             for block in row_blocks(np.flatnonzero(folds == k), self._bases.n_functions, X.shape[1]):
                 (phi,) = self._bases(X[block], chosen)
-                ratio[block] = phi @ self._beta_by_fold[k]
+                ratio[block] = phi @ self.fold_coef_[k]
 
         self._run(predict, [(k,) for k in range(self.sums_.count.shape[1])])
         return ratio
 
+    def _chosen_basis(self, X: Any, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+        """Blocks of rows with the chosen basis at them."""
+        for block in row_blocks(rows, self._bases.n_functions, X.shape[1]):
+            (phi,) = self._bases(X[block], slice(self._chosen, self._chosen + 1))
+            yield block, phi
+
     def _ratio(self, X: Any, beta: Floats) -> Floats:
         ratio = np.empty((X.shape[0], *beta.shape[1:]))
-        for block in row_blocks(np.arange(X.shape[0]), self._bases.n_functions, X.shape[1]):
-            (phi,) = self._bases(X[block], slice(self._chosen, self._chosen + 1))
+        for block, phi in self._chosen_basis(X, np.arange(X.shape[0])):
             ratio[block] = phi @ beta
         return ratio
 
