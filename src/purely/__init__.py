@@ -25,6 +25,7 @@ _HOME = {
     "bootstrap_information": "purely.smi",
     "independence_test": "purely.smi",
     "information_interval": "purely.smi",
+    "make_pu": "purely.datasets",
     "rank_features": "purely.smi",
     "stack": "purely.labels",
 }

@@ -16,6 +16,7 @@ from purely.datasets import (
     Gaussian,
     Mixture,
     PUProblem,
+    SelectedGaussian,
     StudentT,
     TrueValue,
     gaussians_problem,
@@ -66,7 +67,7 @@ def labelled_information(problem: PUProblem) -> TrueValue:
 @pytest.mark.parametrize("name", ON_A_LINE)
 def test_densities_integrate_to_one(name: str) -> None:
     line = PROBLEMS[name].reduced()
-    u = np.linspace(-np.pi / 2, np.pi / 2, 400_001)[1:-1]
+    u = np.linspace(-np.pi / 2, np.pi / 2, 100_001)[1:-1]
     t = 5.0 * np.tan(u)
     weights = 5.0 * (1.0 + np.tan(u) ** 2)
     for density in (line.positive_density, line.negative_density, line.density):
@@ -252,6 +253,20 @@ def test_labels_are_biased_and_the_propensity_says_so(seed: int) -> None:
     )
 
 
+@seeds
+def test_the_rate_of_a_selection_off_centre(seed: int) -> None:
+    base = Gaussian([1.0, -2.0], [2.0, 0.5])
+    selected = SelectedGaussian(base, [1.0, 1.0], slope=1.5, centre=0.5)
+    e = selected.propensity(base.sample(50_000, np.random.default_rng(seed)))
+    assert abs(e.mean() - selected.rate) <= Z * e.std() / np.sqrt(e.size)
+    # kept rows: E[f] = E[e f] / rate
+    kept = selected.sample(50_000, np.random.default_rng(seed + 10))[:, 0]
+    rows = base.sample(50_000, np.random.default_rng(seed + 20))
+    weighted = selected.propensity(rows) * rows[:, 0] / selected.rate
+    error = np.hypot(kept.std(), weighted.std()) / np.sqrt(50_000)
+    assert abs(kept.mean() - weighted.mean()) <= Z * error
+
+
 def test_no_bias_is_selection_at_random() -> None:
     problem = label_biased_problem(bias=0.0)
     X = problem.sample(10, 50, 0).X
@@ -322,6 +337,7 @@ def test_samples_pickle_and_do_not_change() -> None:
         (lambda: high_dimensional_problem(n_features=2), "n_informative must be at most n_features=2; 3 was given"),
         (lambda: overlapping_problem(contamination=1.0), r"contamination must lie in \[0, 1\)"),
         (lambda: heavy_tailed_problem(outlier_share=-0.1), r"outlier_share must lie in \[0, 1\)"),
+        (lambda: label_biased_problem(bias=np.nan), "bias must be a finite number; nan was given"),
         (lambda: heavy_tailed_problem(df=0.0), "df must be a positive number"),
         (lambda: heavy_tailed_problem().reduced(), "no direction is known"),
         (lambda: Gaussian([0.0], [0.0]), "std must be positive and finite"),

@@ -112,6 +112,13 @@ class StudentT(Density):
         The scales :math:`s_j > 0`.
     df : float, default=2.0
         Degrees of freedom :math:`\nu > 0`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import StudentT
+    >>> np.exp(StudentT([0.0], df=1.0).log_density(np.array([[0.0], [1.0]]))).round(4)
+    array([0.3183, 0.1592])
     """
 
     location: ArrayLike
@@ -245,6 +252,13 @@ class SelectedGaussian(Density):
         :math:`\beta`; 0 selects at random.
     centre : float
         *c*, where the chance is one half.
+
+    Examples
+    --------
+    >>> from purely.datasets import Gaussian, SelectedGaussian
+    >>> selected = SelectedGaussian(Gaussian([0.0, 0.0]), [1.0, 0.0], slope=1.0, centre=1.0)
+    >>> round(selected.rate, 3)
+    0.24
     """
 
     base: Gaussian

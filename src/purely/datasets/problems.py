@@ -300,6 +300,8 @@ def label_biased_problem(
     >>> problem.labelled_information().value > problem.information().value
     True
     """
+    if not np.isfinite(bias):
+        raise ValueError(f"bias must be a finite number; {bias!r} was given.")
     plain = gaussians_problem(shift=shift, class_prior=class_prior, n_features=n_features)
     first = _first_column(plain.n_features)
     labelled = SelectedGaussian(Gaussian(shift * first), first, float(bias), float(shift))

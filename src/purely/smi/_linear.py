@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -10,10 +11,10 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from purely._base import PUEstimator, draw_seed
 from purely._rows import fold_of_rows
+from purely._threads import one_blas_thread
 from purely._warnings import DegenerateDataWarning, SearchBoundWarning
 from purely.labels import PULabels, check_class_prior, read_labels
 from purely.smi.basis import (
@@ -24,14 +25,23 @@ from purely.smi.basis import (
     median_distance,
     row_blocks,
 )
-from purely.smi.model_choice import PopulationWeights, cross_validate, moments, results_table, still_rising
+from purely.smi.model_choice import (
+    PopulationWeights,
+    best_cell,
+    choose_without_fold,
+    cross_validate,
+    moments,
+    results_table,
+    still_rising,
+)
 from purely.smi.objective import BasisSums, linear_objective, ridge_solution
 
 Floats = NDArray[np.float64]
 
 _N_BANDWIDTHS = 9
 _BANDWIDTH_DECADES = 1.0
-_ALPHAS = np.logspace(-5.0, 1.0, 13)
+#: Largest l2 value: the diagonal of H is at most 1, so this shrinks every coefficient to nearly nothing.
+_LARGEST_ALPHA = 10.0
 
 
 class LinearRatio(PUEstimator):
@@ -69,12 +79,16 @@ class LinearRatio(PUEstimator):
         self
         """
         X, labels = self._validate_fit(X, y)
-        self._start(X, labels, n_folds=self._n_folds(labels))
-        folds = self._add_batch(X, labels)
-        self._solve()
-        self.oof_density_ratio_ = self._out_of_fold_ratio(X, labels.positive, folds)
-        self._oof_positive = labels.positive
+        with one_blas_thread():
+            self._start(X, labels, n_folds=self._n_folds(labels))
+            folds = self._add_batch(X, labels)
+            self._solve()
+            self.oof_density_ratio_ = self._out_of_fold_ratio(X, folds)
+            self._after_fit(X, labels.positive)
         return self
+
+    def _after_fit(self, X: Any, positive: NDArray[np.bool_]) -> None:
+        """What a subclass computes from the rows once the out-of-fold ratios are known."""
 
     def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Add a batch of a stream to the sums and solve anew.
@@ -101,13 +115,13 @@ class LinearRatio(PUEstimator):
             X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
         else:
             X, labels = self._validate_batch(X, y, known, reset=first)
-        if first:
-            self._start(X, labels, n_folds=self._check_cv())
-        self._add_batch(X, labels)
-        for name in ("oof_density_ratio_", "_oof_positive"):
-            self.__dict__.pop(name, None)
-        if self.sums_.count.sum(axis=1).min() > 0:
-            self._solve()
+        self.__dict__.pop("oof_density_ratio_", None)
+        with one_blas_thread():
+            if first:
+                self._start(X, labels, n_folds=self._check_cv())
+            self._add_batch(X, labels)
+            if self.sums_.count.min() > 0:  # every fold has rows of both kinds
+                self._solve()
         return self
 
     def _validate_batch(self, X: Any, y: ArrayLike, classes: ArrayLike, *, reset: bool) -> tuple[Any, PULabels]:
@@ -128,7 +142,8 @@ class LinearRatio(PUEstimator):
         check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
         self.classes_ = labels.classes
         self._seed = draw_seed(self.random_state)
-        self._alphas = _check_grid(self.alpha, "alpha", positive=False) if self.alpha is not None else _ALPHAS
+        if self.alpha is not None:
+            _check_grid(self.alpha, "alpha", positive=False)
         self._bases = self._make_bases(X, labels)
         self.sums_ = BasisSums.zeros(
             self._bases.n_bases, n_folds, self._bases.n_functions, second_of_positives=self._second_of_positives()
@@ -178,29 +193,45 @@ class LinearRatio(PUEstimator):
             for args in arguments:
                 task(*args)
             return
-        with threadpool_limits(limits=1, user_api="blas"):
-            Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*a) for a in arguments)
+        Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*a) for a in arguments)
 
     def _solve(self) -> None:
         """Choose the cell, solve on all rows, report the objective in sample and out of fold."""
         weights, sums = self._population_weights(), self.sums_
-        grid = cross_validate(sums, self._alphas, weights, supervised=self._supervised)
-        score = -self._combine(grid.pooled)
-        s, a = np.unravel_index(int(np.nanargmax(score)), score.shape)
+        alphas = self._alpha_grid()
+        grid = cross_validate(sums, alphas, weights, supervised=self._supervised)
+        score_parts = -self._combine(grid.parts)
+        score = score_parts.sum(axis=-1)
+        s, a = best_cell(score)
         by_fold = -self._combine(grid.by_fold)
         bandwidths = self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None
-        self.cv_results_ = results_table(bandwidths, self._alphas, score, by_fold)
-        self._chosen = int(s)
+        self.cv_results_ = results_table(bandwidths, alphas, score, by_fold)
+        self._chosen = s
         self.bandwidth_ = None if bandwidths is None else float(bandwidths[s])
-        self.alpha_ = float(self._alphas[a])
-        self._warn_at_bounds(by_fold, int(s), int(a))
+        self.alpha_ = float(alphas[a])
+        self._warn_at_bounds(by_fold, s, a)
         whole = moments(sums, np.ones(sums.count.shape[1], dtype=bool), weights)
         H, h = whole.H[s], whole.h[:, s]
         self._beta = np.stack([ridge_solution(H, h_y, self.alpha_) for h_y in h])
-        self._beta_by_fold = grid.beta[1, s, a]
         self.coef_ = self._beta[1]
         in_sample = np.array([linear_objective(b[:, None], H, h_y)[0] for b, h_y in zip(self._beta, h, strict=True)])
-        self._report(in_sample, grid.pooled[:, s, a])
+        cells = choose_without_fold(score_parts)
+        self._fold_bases = [cell[0] for cell in cells]
+        self.fold_bandwidth_ = None if bandwidths is None else bandwidths[self._fold_bases]
+        self.fold_coef_ = np.stack([grid.beta[1, s_k, a_k, k] for k, (s_k, a_k) in enumerate(cells)])
+        self._report(in_sample, np.sum([grid.parts[:, s_k, a_k, k] for k, (s_k, a_k) in enumerate(cells)], axis=0))
+
+    def _alpha_grid(self) -> Floats:
+        """The user's l2 values, or half decades from one over the smaller sample to a value that shrinks all.
+
+        Moments of n rows are known to about 1/sqrt(n); l2 values below 1/n leave directions in that hold noise only,
+        and the ratio then explodes between and beyond the rows.
+        """
+        if self.alpha is not None:
+            return _check_grid(self.alpha, "alpha", positive=False)
+        smaller = max(float(self.sums_.count.sum(axis=1).min()), 10.0)
+        decades = np.log10(_LARGEST_ALPHA * smaller)
+        return np.logspace(-np.log10(smaller), np.log10(_LARGEST_ALPHA), int(np.ceil(2 * decades)) + 1)
 
     def _combine(self, objective: Floats) -> Floats:
         """One number a cell from the objectives of both classes."""
@@ -210,35 +241,41 @@ class LinearRatio(PUEstimator):
         raise NotImplementedError
 
     def _warn_at_bounds(self, by_fold: Floats, s: int, a: int) -> None:
-        for name, values, best, scores in (
-            ("bandwidth", self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None, s, by_fold[:, a]),
-            ("alpha", self._alphas, a, by_fold[s]),
-        ):
-            if values is not None and still_rising(scores, best):
-                end = "smallest" if best == int(np.argmin(values)) else "largest"
-                warnings.warn(
-                    f"{name}={values[best]:.3g} is the {end} of the grid and the cross-validated score still rises "
-                    f"there; give a grid that reaches further, {name}=[...], or scale the columns of X.",
-                    SearchBoundWarning,
-                    stacklevel=4,
-                )
+        ends = []
+        if isinstance(self._bases, GaussianBases) and still_rising(by_fold[:, a], s):
+            ends.append(("bandwidth", self._bases.bandwidths, s))
+        if self.alpha is not None and still_rising(by_fold[s], a):
+            ends.append(("alpha", self._alpha_grid(), a))
+        for name, values, best in ends:
+            end = "smallest" if best == 0 else "largest"
+            warnings.warn(
+                f"{name}={values[best]:.3g} is the {end} of the grid and the cross-validated score still rises there; "
+                f"give a grid that reaches further, {name}=[...], or scale the columns of X.",
+                SearchBoundWarning,
+                stacklevel=4,
+            )
 
-    def _out_of_fold_ratio(self, X: Any, positive: NDArray[np.bool_], folds: NDArray[np.intp]) -> Floats:
+    def _out_of_fold_ratio(self, X: Any, folds: NDArray[np.intp]) -> Floats:
         ratio = np.empty(X.shape[0])
-        chosen = slice(self._chosen, self._chosen + 1)
 
         def predict(k: int) -> None:
+            chosen = slice(self._fold_bases[k], self._fold_bases[k] + 1)
             for block in row_blocks(np.flatnonzero(folds == k), self._bases.n_functions, X.shape[1]):
                 (phi,) = self._bases(X[block], chosen)
-                ratio[block] = phi @ self._beta_by_fold[k]
+                ratio[block] = phi @ self.fold_coef_[k]
 
         self._run(predict, [(k,) for k in range(self.sums_.count.shape[1])])
         return ratio
 
+    def _chosen_basis(self, X: Any, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+        """Blocks of rows with the chosen basis at them."""
+        for block in row_blocks(rows, self._bases.n_functions, X.shape[1]):
+            (phi,) = self._bases(X[block], slice(self._chosen, self._chosen + 1))
+            yield block, phi
+
     def _ratio(self, X: Any, beta: Floats) -> Floats:
         ratio = np.empty((X.shape[0], *beta.shape[1:]))
-        for block in row_blocks(np.arange(X.shape[0]), self._bases.n_functions, X.shape[1]):
-            (phi,) = self._bases(X[block], slice(self._chosen, self._chosen + 1))
+        for block, phi in self._chosen_basis(X, np.arange(X.shape[0])):
             ratio[block] = phi @ beta
         return ratio
 

@@ -10,8 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import check_scenario
 from purely.smi._linear import LinearRatio
-from purely.smi.inference import InformationInterval, SMIInterval, information_interval
-from purely.smi.model_choice import PopulationWeights
+from purely.smi.inference import (
+    InformationInterval,
+    SMIInterval,
+    fold_interaction_variance,
+    information_interval,
+)
+from purely.smi.model_choice import PopulationWeights, moments
 from purely.smi.objective import information_from_objective, pu_objective, smi_from_information
 
 Floats = NDArray[np.float64]
@@ -37,7 +42,8 @@ class PUSMI(LinearRatio):
         The Gaussians' width, or the values to choose from. None: nine values from a tenth to ten times the median
         distance between centres.
     alpha : float or list of floats, optional
-        The l2 parameter (the paper's lambda), or the values to choose from. None: 13 values from 1e-5 to 10.
+        The l2 parameter (the paper's lambda), or the values to choose from. None: half decades from
+        1 / min(n_P, n_U) to 10.
     intercept : bool, default=True
         Add the constant function to the Gaussian basis, so that "no information" is exactly representable.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -53,7 +59,8 @@ class PUSMI(LinearRatio):
     Attributes
     ----------
     information_ : float
-        Out-of-fold information: each row's ratio comes from the four fifths of the data that it is not in. Honest.
+        Out-of-fold information: each row's ratio comes from the folds that it is not in, bandwidth and l2 parameter
+        chosen there too. Honest.
     information_in_sample_ : float
         The paper's estimate, with the objective on the rows that the ratio was fitted to. Optimistic.
     coef_ : ndarray of shape (b,)
@@ -64,6 +71,8 @@ class PUSMI(LinearRatio):
         Every cell, as in :class:`sklearn.model_selection.GridSearchCV`.
     oof_density_ratio_ : ndarray of shape (n,)
         Out-of-fold ratio of each training row (not clipped; not after :meth:`partial_fit`).
+    fold_coef_, fold_bandwidth_ : ndarray of shape (cv, b) and (cv,)
+        The models behind the out-of-fold ratios.
     classes_ : ndarray of shape (2,)
         The coding of the labels: unlabelled, positive.
     sums_ : BasisSums
@@ -129,6 +138,42 @@ class PUSMI(LinearRatio):
         self.information_in_sample_ = information_from_objective(in_sample[1])
         self.information_ = information_from_objective(out_of_fold[1])
 
+    def _after_fit(self, X: Any, positive: NDArray[np.bool_]) -> None:
+        self._oof_positive = positive
+        n_folds = self.sums_.count.shape[1]
+        whole = moments(self.sums_, np.ones(n_folds, dtype=bool), self._population_weights())
+        A = whole.H[self._chosen] + self.alpha_ * np.eye(self.coef_.size)
+        omega = self._score_covariance(X, positive, whole.h[1, self._chosen])
+        # least-norm solutions (alpha=0 on a singular H) live on H's range; a trace of rounding keeps A invertible
+        A += np.finfo(float).eps * np.trace(A) * np.eye(self.coef_.size)
+        self._fold_variance = fold_interaction_variance(A, omega, n_folds)
+
+    def _score_covariance(self, X: Any, positive: NDArray[np.bool_], h: Floats) -> Floats:
+        r"""Covariance of the mean score :math:`\hat h - \widehat{E}[w \phi]`, a sum of outer products over rows.
+
+        A row's term is :math:`c_i \phi_i - a`, with :math:`c_i = 1/n_P` and :math:`a = h/n_P` for a positive, and
+        :math:`c_i = -w_i/n_U`, :math:`a = -m/n_U`, :math:`m = E[w \phi]`, for an unlabelled row. In the single-sample
+        scenario every row has the second part, over all n rows.
+        """
+        w, n_p, n = self.oof_density_ratio_, int(positive.sum()), positive.size
+        single = self._second_of_positives()
+        n_population = n if single else n - n_p
+        factor = np.where(positive & (not single), 0.0, -w / n_population) + np.where(positive, 1.0 / n_p, 0.0)
+        omega = np.zeros((self.coef_.size,) * 2)
+        totals = np.zeros((2, self.coef_.size))
+        mean = np.zeros(self.coef_.size)
+        for kind in (0, 1):
+            for block, phi in self._chosen_basis(X, np.flatnonzero(positive == bool(kind))):
+                scaled = phi * factor[block, None]
+                omega += scaled.T @ scaled
+                totals[kind] += scaled.sum(axis=0)
+                if single or not kind:
+                    mean += w[block] @ phi / n_population
+        centres = np.stack([-mean / n_population, h / n_p - (mean / n_population if single else 0.0)])
+        for total, centre, count in zip(totals, centres, (n - n_p, n_p), strict=True):
+            omega += count * np.outer(centre, centre) - np.outer(total, centre) - np.outer(centre, total)
+        return omega
+
     def smi(self, class_prior: float) -> float:
         """The squared-loss mutual information: ``information_`` times class_prior / (1 - class_prior)."""
         check_is_fitted(self, "coef_")
@@ -162,15 +207,16 @@ class PUSMI(LinearRatio):
         """
         check_is_fitted(self, "coef_")
         if X is not None:
-            w, positive = self._ratio_and_labels(X, y)  # type: ignore[arg-type]
+            (w, positive), extra = self._ratio_and_labels(X, y), 0.0  # type: ignore[arg-type]
         elif hasattr(self, "oof_density_ratio_"):
-            w, positive = self.oof_density_ratio_, self._oof_positive
+            w, positive, extra = self.oof_density_ratio_, self._oof_positive, self._fold_variance
         else:
             raise ValueError(
                 "after partial_fit no ratios of single rows are kept; pass rows that were set aside: "
                 "information_interval(X, y)."
             )
-        return information_interval(w, positive, scenario=check_scenario(self.scenario), level=level)
+        scenario = check_scenario(self.scenario)
+        return information_interval(w, positive, scenario=scenario, level=level, extra_variance=extra)
 
     def smi_interval(self, class_prior: float, *, level: float = 0.95) -> SMIInterval:
         """Confidence interval of the captured SMI at a given class prior (taken as known)."""

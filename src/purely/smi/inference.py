@@ -15,6 +15,20 @@ that is a lower bound on the true information :math:`I(s)`, and
 
 so the error of the fitted ratio enters squared only: where the model is rich enough and the sample large enough, the
 two are close. Out-of-fold ratios, pooled over folds, give the mean of :math:`I(\hat w_{-k})` over folds.
+
+**Why out-of-fold rows are a little less certain than new ones.** The fold :math:`k` is judged by a model of the other
+folds, and itself shapes the models that judge those. To second order the error of the pooled value is
+
+.. math::
+
+    \frac1K \sum_k \Big( g_k^\top \beta^* - \tfrac12 \beta^{*\top} \Delta_k \beta^* \Big)
+    + \frac{1}{K(K-1)} \sum_{j \ne k} u_k^\top A^{-1} u_j,
+    \qquad u_k = g_k - \Delta_k \beta^*, \quad A = H + \alpha I,
+
+with :math:`g_k, \Delta_k` the errors of the fold's :math:`h` and :math:`H`. The first term is the one above. The second
+is uncorrelated with it and has variance :math:`\frac{2K}{K-1} \operatorname{tr}\big((A^{-1} \Omega)^2\big)`, where
+:math:`\Omega` is the covariance of the mean score over all rows: :func:`fold_interaction_variance`. It is of order
+:math:`b / n^2` against :math:`1 / n`; at 400 positives and 100 centres it is a tenth to a half of the first.
 """
 
 from __future__ import annotations
@@ -116,8 +130,29 @@ def row_contributions(w: Floats, positive: NDArray[np.bool_], scenario: Scenario
     return first - np.where(positive, 0.0, half_square - half_square[~positive].mean()) / (n - n_p)
 
 
+def fold_interaction_variance(A: Floats, omega: Floats, n_folds: int) -> float:
+    r"""Variance :math:`\frac{2K}{K-1} \operatorname{tr}((A^{-1} \Omega)^2)` that pooling over folds adds.
+
+    Parameters
+    ----------
+    A : ndarray of shape (b, b)
+        :math:`H + \alpha I`, positive definite.
+    omega : ndarray of shape (b, b)
+        Covariance of the mean score over all rows.
+    n_folds : int
+        K, at least 2.
+    """
+    B = np.linalg.solve(A, omega)
+    return float(2.0 * n_folds / (n_folds - 1.0) * np.sum(B * B.T))
+
+
 def information_interval(
-    ratio: ArrayLike, positive: ArrayLike, *, scenario: Scenario = "case-control", level: float = 0.95
+    ratio: ArrayLike,
+    positive: ArrayLike,
+    *,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    extra_variance: float = 0.0,
 ) -> InformationInterval:
     """Confidence interval of the information that a ratio captures, by the central limit theorem.
 
@@ -129,6 +164,8 @@ def information_interval(
         Which rows are labelled positives.
     scenario : {"case-control", "single-sample"}, default="case-control"
     level : float, default=0.95
+    extra_variance : float, default=0.0
+        What out-of-fold ratios add, see :func:`fold_interaction_variance`; zero for new rows.
 
     Returns
     -------
@@ -147,7 +184,7 @@ def information_interval(
     scenario = check_scenario(scenario)
     z = level_to_z(level)
     value = information_from_objective(pu_objective(w[mask], w if scenario == "single-sample" else w[~mask]))
-    error = float(np.sqrt(np.sum(row_contributions(w, mask, scenario) ** 2)))
+    error = float(np.sqrt(np.sum(row_contributions(w, mask, scenario) ** 2) + extra_variance))
     return InformationInterval(value, error, value - z * error, value + z * error, float(level))
 
 

@@ -55,15 +55,16 @@ class CrossValidation:
 
     Attributes
     ----------
-    pooled : ndarray of shape (2, S, A)
-        Objective over all rows, each predicted by the model that did not see it; class 0 (supervised only), class 1.
+    parts : ndarray of shape (2, S, A, K)
+        Objective over all rows, each predicted by the model that did not see it, as a sum over folds; class 0
+        (supervised only), class 1.
     by_fold : ndarray of shape (2, S, A, K)
-        The same over each fold alone.
+        Objective over each fold's rows alone.
     beta : ndarray of shape (2, S, A, K, b)
         The solution that each fold is held out from.
     """
 
-    pooled: Floats
+    parts: Floats
     by_fold: Floats
     beta: Floats
 
@@ -72,23 +73,40 @@ def cross_validate(sums: BasisSums, alphas: Floats, weights: PopulationWeights, 
     """Held-out objective for every basis and l2 value; class 0 is fitted only where `supervised`."""
     _, n_bases, n_folds, b = sums.first.shape
     shape = (2, n_bases, alphas.size, n_folds)
-    by_fold, beta = np.full(shape, np.nan), np.full((*shape, b), np.nan)
-    pooled = np.full(shape[:-1], np.nan)
-    total_weights = weights(sums.count.sum(axis=1))
-    total_count = sums.count.sum(axis=1)
-    for c in range(0 if supervised else 1, 2):
-        parts = np.zeros(shape[1:])
-        for k in range(n_folds):
-            kept = np.arange(n_folds) != k
-            train = moments(sums, kept, weights)
+    by_fold, beta, parts = np.full(shape, np.nan), np.full((*shape, b), np.nan), np.full(shape, np.nan)
+    for k in range(n_folds):
+        kept = np.arange(n_folds) != k
+        train, held_out = moments(sums, kept, weights), moments(sums, ~kept, weights)
+        for c in range(0 if supervised else 1, 2):
             path = ridge_path(train.H, train.h[c], alphas)
             beta[c, :, :, k] = np.swapaxes(path, -1, -2)
-            held_out = moments(sums, ~kept, weights)
             by_fold[c, :, :, k] = linear_objective(path, held_out.H, held_out.h[c])
-            H_part = np.tensordot(total_weights[: sums.second.shape[0]], sums.second[:, :, k], axes=1)
-            parts[:, :, k] = linear_objective(path, H_part, sums.first[c, :, k] / total_count[c])
-        pooled[c] = parts.sum(axis=-1)
-    return CrossValidation(pooled, by_fold, beta)
+            parts[c, :, :, k] = _share_of_objective(sums, path, c, k, weights)
+    return CrossValidation(parts, by_fold, beta)
+
+
+def _share_of_objective(sums: BasisSums, path: Floats, c: int, k: int, weights: PopulationWeights) -> Floats:
+    """What the rows of fold `k` add to the objective over all rows; shape (S, A)."""
+    total = sums.count.sum(axis=1)
+    H = np.tensordot(weights(total)[: sums.second.shape[0]], sums.second[:, :, k], axes=1)
+    return linear_objective(path, H, sums.first[c, :, k] / total[c])
+
+
+def choose_without_fold(score_parts: Floats) -> list[tuple[int, int]]:
+    """The cell that each fold gets from the scores of the other folds alone; `score_parts` has shape (S, A, K).
+
+    The best of many cells looks better than it is on the rows that chose it, so the rows whose objective is reported
+    take no part in the choice. (Their part in the training of the other folds' models is left in: leaving it out too
+    needs a solution for every pair of folds and changed neither the bias nor the coverage that we measured.)
+    """
+    total = score_parts.sum(axis=-1)
+    return [best_cell(total - score_parts[..., k]) for k in range(score_parts.shape[-1])]
+
+
+def best_cell(score: Floats) -> tuple[int, int]:
+    """Basis and l2 value of the largest score; of equal scores the first, i.e. the narrowest and least shrunk."""
+    s, a = np.unravel_index(int(np.argmax(score)), score.shape)
+    return int(s), int(a)
 
 
 def results_table(bandwidths: Floats | None, alphas: Floats, score: Floats, by_fold: Floats) -> dict[str, Any]:

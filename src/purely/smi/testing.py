@@ -12,6 +12,7 @@ from sklearn.utils import check_array, check_scalar
 
 from purely._base import draw_seed, refuse_huge
 from purely._rows import row_order
+from purely._threads import one_blas_thread
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
 
@@ -111,7 +112,8 @@ def independence_test(
     labellings[:, 0] = positive
     for b in range(1, 1 + n_permutations):
         labellings[:, b] = rng.permutation(positive)
-    statistics = _standardised(np.concatenate(_informations(X, labellings, n_centers, seed)))
+    with one_blas_thread():
+        statistics = _standardised(np.concatenate(_informations(X, labellings, n_centers, seed)))
     largest = statistics.max(axis=0)
     null = largest[1:]
     # ties count against significance; rounding must not break them
