@@ -1,11 +1,9 @@
 """Speed of the stacked engine, as ratios in one run.
 
 - A stack of 20 networks against 20 fits one after another, at the paper's sizes (n_P = 1000, n_U = 2000), for d = 22,
-123
-  and 784, dropout as in the default.
+  123 and 784, dropout as in the default.
 - One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and
-held-out
-  evaluation).
+  held-out evaluation).
 - With ``--many``: 100 networks of MNIST size on the device, beside the least time that their arithmetic and memory
   traffic take.
 

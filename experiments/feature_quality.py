@@ -149,7 +149,8 @@ def summarise(name: str, rows: list[dict[str, Any]]) -> None:
     silent = [row["train_j_below_range"] for row in left if not row["warned"]]
     print(
         f"{name:14s} held-out J of restored networks above their best: at most {worst:.4f}; training J left the range "
-        f"in {len(left)} of {len(default)} fits, {len(silent)} without a warning (by at most {max(silent, default=0.0):.3f})",
+        f"in {len(left)} of {len(default)} fits, {len(silent)} without a warning "
+        f"(by at most {max(silent, default=0.0):.3f})",
         flush=True,
     )
 

@@ -138,9 +138,8 @@ def main() -> None:
     ]
     for name, several in found.items():
         angles = np.array([angle(direction) for direction in several])
-        print(
-            f"{name:18s} median {np.median(angles):5.1f}  largest {angles.max():5.1f}  least {angles.min():5.1f} degrees"
-        )
+        spread = f"{angles.min():.1f} to {angles.max():.1f}"
+        print(f"{name:18s} median {np.median(angles):5.1f} degrees, {spread}")
     path = write_rows("figure2", rows, arguments.out)
     panels = draw_panels(samples[0], {name: several[0] for name, several in found.items()}, arguments.out)
     print(path, *panels, sep="\n")
