@@ -99,7 +99,7 @@ def purl_rows(method: str, draws: dict[tuple[float, int], Any], device: str, tog
         unlabelled = draw.y == 0
         history = model.history_
         above_best = history.best_held_j - np.nanmin(history.held_j, axis=0)
-        below_range = -1.0 / (2.0 * prior) - float(model.train_objective_.min())
+        below_range = model.train_information_ - 0.5 * (1.0 / prior - 1.0)  # J = -information - 1/2
         rows.append(
             {
                 "prior": prior,

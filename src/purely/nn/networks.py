@@ -20,7 +20,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional
 
 __all__ = ["Architecture", "EncoderStack", "Layer", "NetworkArrays", "StackedMLP"]
 
@@ -236,17 +235,19 @@ class StackedMLP:
     def _norm(self, index: int, scale: Tensor, shift: Tensor, h: Tensor, training: bool) -> Tensor:
         M, width, b = h.shape
         mean, variance = self._running_of(index)
-        # One row says nothing about a spread: with a batch of one, training goes by the running statistics.
-        return functional.batch_norm(
+        # The native kernels rather than cuDNN's, which are not made for channels by the hundred thousand. One row says
+        # nothing about a spread: with a batch of one, training goes by the running statistics.
+        normed = torch.native_batch_norm(
             h.reshape(1, M * width, b),
-            mean.view(-1),
-            variance.view(-1),
             scale.reshape(-1),
             shift.reshape(-1),
-            training=training and b > 1,
-            momentum=NORM_MOMENTUM,
-            eps=NORM_EPS,
-        ).view(M, width, b)
+            mean.view(-1),
+            variance.view(-1),
+            training and b > 1,
+            NORM_MOMENTUM,
+            NORM_EPS,
+        )[0]
+        return normed.view(M, width, b)
 
     def _running_of(self, index: int) -> tuple[Tensor, Tensor]:
         layers = (*self.encoder, *self.head)
