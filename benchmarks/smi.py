@@ -112,17 +112,10 @@ def main() -> None:
     print(f"purely is {mine / min(times['floor: basis alone']):.2f} floors; the loop chooses the same cell: {same}")
     for n in (10_000, 100_000, 1_000_000):
         grown = in_child(GROWTH.format(n=n, jobs=2))
-        rows.append(
-            {
-                "what": f"growth, peak {grown['peak_gib']:.2f} GiB",
-                "n_unlabelled": n,
-                "seconds": grown["seconds"],
-                "ratio": grown["seconds"] / mine,
-            }
-        )
-        print(
-            f"n_U = {n:>9,}: {grown['seconds']:7.2f} s, {1e6 * grown['seconds'] / n:.2f} s a million rows, peak {grown['peak_gib']:.2f} GiB"
-        )
+        taken, peak = grown["seconds"], grown["peak_gib"]
+        what = f"growth, peak {peak:.2f} GiB"
+        rows.append({"what": what, "n_unlabelled": n, "seconds": taken, "ratio": taken / mine})
+        print(f"n_U = {n:>9,}: {taken:7.2f} s, {1e6 * taken / n:.2f} s a million rows, peak {peak:.2f} GiB")
     write_rows("smi", rows, folder=RESULTS)
 
 
