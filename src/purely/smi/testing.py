@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
 from purely._base import draw_seed, refuse_huge
-from purely._rows import row_order
+from purely._rows import row_keys
 from purely._threads import one_blas_thread
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
@@ -103,7 +103,7 @@ def independence_test(
     check_scalar(n_centers, "n_centers", int, min_val=1)
     check_scalar(max_rows, "max_rows", int, min_val=4)
     seed = draw_seed(random_state)
-    order = row_order(X, seed)
+    order = np.lexsort((labels.positive, row_keys(X, seed)))  # of equal rows the unlabelled first, wherever they stood
     kept = _thin(order, labels.positive, max_rows)
     X, positive = X[kept], labels.positive[kept]
     # column 0 is the labelling at hand, the others are permutations of it
