@@ -105,6 +105,17 @@ def test_folds_are_balanced_in_both_kinds(seed, n_folds):
         assert counts.max() - counts.min() <= 1
 
 
+def test_copies_of_a_row_are_dealt_at_random():
+    """Were they shared out evenly, each fold would repeat the others. The number in a fold is hypergeometric."""
+    X = np.repeat([[0.0], [1.0]], 60, axis=0)
+    positive = np.zeros(len(X), dtype=bool)
+    counts = [np.sum(fold_of_rows(X, positive, 2, seed)[:60] == 0) for seed in range(400)]
+    variance = 60 * 0.5 * 0.5 * 60 / 119
+    # a variance of 400 draws has a standard error of 7 %
+    assert np.var(counts) == pytest.approx(variance, rel=0.4)
+    assert abs(np.mean(counts) - 30) < 5 * np.sqrt(variance / 400)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_folds_travel_with_their_rows(seed):
     X, rng = some_rows(seed)

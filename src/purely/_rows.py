@@ -62,15 +62,20 @@ def row_order(X: Any, seed: int) -> NDArray[np.intp]:
 def fold_of_rows(
     X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int, offsets: tuple[int, int] = (0, 0)
 ) -> NDArray[np.intp]:
-    """Fold number of each row, dealt out in turn along the content's order, positives and unlabelled rows apart.
+    """Fold number of each row, dealt out at random but evenly, positives and unlabelled rows apart.
 
     `offsets` says how many positives and unlabelled rows earlier batches of a stream have dealt out already.
+
+    The content's order makes the deal independent of where the rows stand; it is not dealt along in turn, since equal
+    rows are neighbours in it: every fold would get its share of each, the held-out rows would be a copy of the training
+    rows, and out-of-fold values of discrete data as optimistic as those in sample.
     """
     order = row_order(X, seed)
     folds = np.empty(X.shape[0], dtype=np.intp)
-    for mask, offset in ((positive, offsets[0]), (~positive, offsets[1])):
+    for kind, (mask, offset) in enumerate(((positive, offsets[0]), (~positive, offsets[1]))):
         members = order[mask[order]]
-        folds[members] = (np.arange(members.size) + offset) % n_folds
+        deal = np.random.default_rng([seed, kind, offset]).permutation(members.size)
+        folds[members] = (deal + offset) % n_folds
     return folds
 
 

@@ -181,8 +181,8 @@ def test_the_test_is_exact_on_discrete_rows_and_thinned_rows():
         return rng.integers(0, 2, size=(60, 2)), rng.permutation(np.arange(60) < 20)
 
     for settings in ({}, {"max_rows": 30}):
-        p = p_values(binary_rows, 100, n_permutations=39, n_centers=4, **settings)
-        assert np.sum(p <= 0.05) <= stats.binom.ppf(1 - 1e-5, 100, 0.05)
+        p = p_values(binary_rows, 300, n_permutations=39, n_centers=4, **settings)
+        assert np.sum(p <= 0.05) <= stats.binom.ppf(1 - 1e-5, 300, 0.05)
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix, pd.DataFrame, lambda X: pl.DataFrame(X)])
