@@ -93,6 +93,13 @@ def test_another_seed_is_another_order():
     assert len({tuple(np.sort(draw_rows(X, 20, seed))) for seed in range(20)}) == 20
 
 
+def test_the_row_of_zeros_has_another_place_for_another_seed():
+    X = np.arange(40.0)[:, None]
+    places = {int(np.flatnonzero(row_order(X, seed) == 0)[0]) for seed in range(50)}
+    assert len(places) > 10
+    np.testing.assert_array_equal(row_keys(sp.csr_matrix((2, 3)), 4), row_keys(np.zeros((2, 3)), 4))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n_folds", [2, 5, 7])
 def test_folds_are_balanced_in_both_kinds(seed, n_folds):
