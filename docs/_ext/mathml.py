@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -13,9 +14,15 @@ from sphinx.util.math import get_node_equation_number
 
 logger = logging.getLogger(__name__)
 
+# spellings that LaTeX understands and docutils does not
+_UNBRACED = re.compile(r"\\(t?frac)\s*(\w)\s*(\w)")
+_OPENING = re.compile(r"\\(big|Big|bigg|Bigg)(?=[(\[|]|\\[{|])")
+_CLOSING = re.compile(r"\\(big|Big|bigg|Bigg)(?=[)\]]|\\})")
+
 
 def _convert(self: Any, node: Any, *, as_block: bool) -> str:
-    source = node.astext().strip()
+    source = _UNBRACED.sub(r"\\\1{\2}{\3}", node.astext().strip())
+    source = _CLOSING.sub(r"\\\1r", _OPENING.sub(r"\\\1l", source))
     if as_block and (r"\\" in source or "&" in source) and r"\begin{" not in source:
         source = rf"\begin{{aligned}}{source}\end{{aligned}}"
     try:
