@@ -47,6 +47,7 @@ html_copy_source = False
 html_theme_options = {
     "logo": {"text": "purely"},
     "navbar_end": ["theme-switcher"],
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright"],
     "footer_end": [],
     "show_prev_next": False,

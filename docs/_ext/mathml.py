@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import xml.etree.ElementTree as ET
 from typing import Any
 
 from docutils import nodes
@@ -13,6 +14,9 @@ from sphinx.util import logging
 from sphinx.util.math import get_node_equation_number
 
 logger = logging.getLogger(__name__)
+
+_NAMESPACE = "http://www.w3.org/1998/Math/MathML"
+_ACCENTS = set("ˆ^~˜¯‾̂→⃗")
 
 # spellings that LaTeX understands and docutils does not
 _UNBRACED = re.compile(r"\\(t?frac)\s*(\w)\s*(\w)")
@@ -26,10 +30,26 @@ def _convert(self: Any, node: Any, *, as_block: bool) -> str:
     if as_block and (r"\\" in source or "&" in source) and r"\begin{" not in source:
         source = rf"\begin{{aligned}}{source}\end{{aligned}}"
     try:
-        return str(tex2mathml(source, as_block=as_block))
+        return _indices_beside_accents(str(tex2mathml(source, as_block=as_block)))
     except MathError as error:
         logger.warning("formula not understood (%s): %s", error, source, location=node)
         return f"<code>{self.encode(source)}</code>"
+
+
+def _indices_beside_accents(mathml: str) -> str:
+    """Put the index of an accented letter beside it, where docutils puts it below."""
+    if "<munderover>" not in mathml:
+        return mathml
+    ET.register_namespace("", _NAMESPACE)
+    root = ET.fromstring(mathml.replace("&ApplyFunction;", "&#x2061;"))
+    for node in list(root.iter(f"{{{_NAMESPACE}}}munderover")):
+        letter, index, over = list(node)
+        if (over.text or "").strip() in _ACCENTS:
+            accented = ET.Element(f"{{{_NAMESPACE}}}mover", {"accent": "true"})
+            accented.extend([letter, over])
+            node.tag = f"{{{_NAMESPACE}}}msub"
+            node[:] = [accented, index]
+    return ET.tostring(root, encoding="unicode")
 
 
 def _visit_inline(self: Any, node: nodes.math) -> None:

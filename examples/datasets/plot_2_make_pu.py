@@ -39,7 +39,7 @@ for axes, (scenario, draw) in zip(panels, draws.items(), strict=True):
         style = {"s": 16, "edgecolors": edge, "facecolors": face, "linewidths": 0.9}
         axes.scatter(*draw.X[chosen].T, label=f"{name} ({chosen.sum()})", **style)
     axes.set_title(f"{scenario}: {draw.unlabelled_prior:.0%} of the unlabelled rows are positive", fontsize=10)
-    axes.set(xlabel="first principal component", ylim=(-30, 45))
+    axes.set(xlabel="first principal component", ylim=(-36, 46))
     axes.legend(loc="upper right", fontsize=8)
 panels[0].set_ylabel("second principal component")
 plt.show()
