@@ -306,7 +306,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         return B, self._choose(B), steps
 
     def _choose(self, B: Floats) -> Choice:
-        """The smoothest kernel model whose out-of-fold objective is within one standard error of the lowest.
+        """The smoothest kernel model whose out-of-fold objective is within two standard errors of the lowest.
 
         Directions are what matters here: a model that follows every bump of the sample makes the objective as bumpy
         a function of the direction.
@@ -320,7 +320,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         least = np.unravel_index(np.argmin(means), means.shape)
         excess = by_fold - by_fold[least]
         error = excess.std(axis=2, ddof=1) / np.sqrt(by_fold.shape[2])
-        fair = np.argwhere(excess.mean(axis=2) <= error)
+        fair = np.argwhere(excess.mean(axis=2) <= 2.0 * error)
         w, a = max(map(tuple, fair))  # the widest kernel; of these the largest penalty
         return Choice(float(widths[w]), float(alphas[a]), float(means[w, a]))
 
