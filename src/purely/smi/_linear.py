@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import PUEstimator, draw_seed
+from purely._base import LARGEST_VALUE, PUEstimator, draw_seed, refuse_huge
 from purely._rows import fold_of_rows
 from purely._threads import one_blas_thread
 from purely._warnings import DegenerateDataWarning, SearchBoundWarning
@@ -95,7 +95,8 @@ class LinearRatio(PUEstimator):
 
         Centres, bandwidths and the coding of the labels are fixed by the first batch (or by `centers`, `bandwidth`
         and `classes`); what follows is the estimate that :meth:`fit` would give on all rows with those. Out-of-fold
-        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside.
+        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside. There
+        is an estimate as soon as `cv` positives and `cv` unlabelled rows have been seen, not before.
 
         Parameters
         ----------
@@ -140,6 +141,7 @@ class LinearRatio(PUEstimator):
     def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
         """Fix the coding, the basis and the grid."""
         check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
+        check_scalar(self.intercept, "intercept", (bool, np.bool_))
         self.classes_ = labels.classes
         self._seed = draw_seed(self.random_state)
         if self.alpha is not None:
@@ -160,6 +162,7 @@ class LinearRatio(PUEstimator):
         pool = X if self._supervised else X[np.flatnonzero(~labels.positive)]
         if self.centers is not None:
             centers = check_array(self.centers, dtype=np.float64, input_name="centers")
+            refuse_huge(centers, "centers")
             if centers.shape[1] != X.shape[1]:
                 raise ValueError(f"centers has {centers.shape[1]} columns, X has {X.shape[1]}; they must be the same.")
         elif pool.shape[0] == 0:
@@ -170,7 +173,9 @@ class LinearRatio(PUEstimator):
         origin = None if hasattr(X, "indptr") else centers.mean(axis=0)
         shifted = centers if origin is None else centers - origin
         if grid is None:
-            grid = _default_bandwidths(median_distance(centers, shifted, origin))
+            # a single centre, or copies of one, has no distance to itself; the rows may still have one to it
+            median = median_distance(centers, shifted, origin) or median_distance(X, shifted[:1], origin)
+            grid = _default_bandwidths(median)
         return GaussianBases(shifted, origin, grid, bool(self.intercept))
 
     def _add_batch(self, X: Any, labels: PULabels) -> NDArray[np.intp]:
@@ -316,22 +321,31 @@ class LinearRatio(PUEstimator):
 def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:
     """A number or a list of numbers as a sorted array; `positive` says whether zero is refused."""
     try:
-        grid = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a number or a list of numbers; {values!r} was given.") from error
-    if grid.ndim != 1 or grid.size == 0:
+        given = np.atleast_1d(np.asarray(values))
+    except ValueError:  # lists of unequal lengths
+        given = np.empty((0, 0))
+    if given.size and given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a number or a list of numbers; {values!r} was given.")
+    if given.ndim != 1 or given.size == 0:
         raise ValueError(f"{name} must be a number or a non-empty list of numbers; {values!r} was given.")
+    grid = np.unique(given.astype(np.float64))
     bad = ~np.isfinite(grid) | (grid <= 0.0 if positive else grid < 0.0)
     if bad.any():
         allowed = "positive and finite" if positive else "non-negative and finite"
         raise ValueError(f"{name} must be {allowed}; {grid[bad][0]:g} was given.")
+    if positive and (grid[0] < 1.0 / LARGEST_VALUE or grid[-1] > LARGEST_VALUE):
+        raise ValueError(
+            f"{name} must lie between {1.0 / LARGEST_VALUE:g} and {LARGEST_VALUE:g}, since its square enters; "
+            f"{grid[0] if grid[0] < 1.0 / LARGEST_VALUE else grid[-1]:g} was given. Rescale the columns of X."
+        )
     return grid
 
 
 def _default_bandwidths(median: float) -> Floats:
-    if median == 0.0:
+    if median * 10.0**-_BANDWIDTH_DECADES < 1.0 / LARGEST_VALUE:
         warnings.warn(
-            "all centres are the same row: X looks constant, so the estimate is that x tells nothing about y.",
+            "the rows of X are all the same, or differ by less than can be squared: the estimate is that x tells "
+            "nothing about y. Rescale the columns if they are not constant.",
             DegenerateDataWarning,
             stacklevel=5,
         )

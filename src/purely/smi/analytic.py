@@ -180,7 +180,11 @@ class PUSMI(LinearRatio):
         return smi_from_information(self.information_, class_prior)
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Minus the objective J on new data; larger is better, and the constant ratio 1 scores 0.5."""
+        """Minus the objective J on new data; larger is better, and the constant ratio 1 scores 0.5.
+
+        Both kinds of rows are needed, so give ``GridSearchCV`` and its like folds that have both:
+        ``cv=StratifiedKFold(5, shuffle=True)``. A bare number there means blocks of adjacent rows.
+        """
         check_is_fitted(self, "coef_")
         w, positive = self._ratio_and_labels(X, y)
         return -pu_objective(w[positive], w if self._second_of_positives() else w[~positive])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,12 +98,17 @@ def rank_features(
     'x1'
     """
     columns = [str(c) for c in X.columns] if hasattr(X, "columns") else None
+    if columns and len(set(columns)) < len(columns):
+        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"X has {columns.count(twice)} columns named {twice!r}; give each its own name.")
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(X)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
     if labels.positive.size != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {labels.positive.size} labels; they must match.")
     columns = columns or [f"x{j}" for j in range(X.shape[1])]
+    if estimator is not None and not isinstance(estimator, PUSMI):
+        raise TypeError(f"estimator must be a PUSMI; {estimator!r} was given.")
     members = _check_groups(groups, columns)
     model = PUSMI(random_state=draw_seed(random_state)) if estimator is None else estimator
     everything = np.arange(X.shape[1])
@@ -139,10 +144,14 @@ def _norm(contributions: Floats) -> float:
 def _check_groups(groups: Any, columns: list[str]) -> dict[str, NDArray[np.intp]]:
     if groups is None:
         return {name: np.array([j]) for j, name in enumerate(columns)}
+    if not isinstance(groups, Mapping):
+        raise TypeError(f"groups must map names to lists of columns, such as {{'age': [0, 1]}}; {groups!r} was given.")
     members = {}
     for name, chosen in groups.items():
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            raise TypeError(f"groups: {name!r} must name a list of columns; {chosen!r} was given.")
         picked = [columns.index(c) if isinstance(c, str) and c in columns else c for c in chosen]
-        bad = [c for c in picked if isinstance(c, str) or not 0 <= int(c) < len(columns)]
+        bad = [c for c in picked if not _is_column(c, len(columns))]
         if bad or not picked:
             what = f"column {bad[0]!r}, which X does not have" if bad else "no columns"
             raise ValueError(f"groups: {name!r} names {what}; X has {len(columns)} columns.")
@@ -150,3 +159,8 @@ def _check_groups(groups: Any, columns: list[str]) -> dict[str, NDArray[np.intp]
     if not members:
         raise ValueError("groups is empty; name at least one group of columns.")
     return members
+
+
+def _is_column(value: Any, n_columns: int) -> bool:
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_number and 0 <= int(value) < n_columns
