@@ -4,8 +4,8 @@ Two dimensions that keep the information
 
 :class:`~purely.representation.PURL` learns a representation that keeps what tells positives from the rest, without
 negatives and without a class prior. Of twenty columns three matter, and the negatives lie on both sides of the
-positives. The other columns share a common cause that has nothing to do with the class: it has the largest variance, so
-the first principal component follows it.
+positives. The other columns share two common causes that have nothing to do with the class: they have the largest
+variance, so the first two principal components follow them.
 """
 
 import warnings
@@ -26,13 +26,13 @@ problem = high_dimensional_problem(n_features=20, two_sided=True, separation=4.0
 
 def draw(n_positive, n_unlabelled, seed):
     sample = problem.sample(n_positive, n_unlabelled, random_state=seed)
-    common_cause = np.random.default_rng(seed).normal(size=(len(sample.X), 1))
-    sample.X[:, 3:] += 2.0 * common_cause
+    causes = np.random.default_rng(seed).normal(size=(len(sample.X), 2))
+    sample.X[:, 3:] += 2.0 * causes[:, np.arange(17) % 2]
     return sample
 
 
-sample, new = draw(1000, 2000, 0), draw(1, 1500, 1)
-purl = PURL(n_components=2, max_epochs=60, random_state=0, device="cpu").fit(sample.X, sample.y)
+sample, new = draw(800, 1600, 0), draw(1, 1500, 1)
+purl = PURL(n_components=2, max_epochs=60, n_ensemble=2, random_state=0, device="cpu").fit(sample.X, sample.y)
 print(f"information on rows held out: {purl.information_:.3f}; true: {problem.information().value:.3f}")
 
 # %%

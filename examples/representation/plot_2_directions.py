@@ -22,13 +22,13 @@ X, y = sample.X, sample.y
 directions = {
     "PCA": PCA(1).fit(X).components_[0],
     "FDA": LinearDiscriminantAnalysis(solver="eigen").fit(X, y).scalings_[:, 0],
-    "LSDR": LSDR(random_state=0).fit(X, y).components_[0],
-    "PURL": PURL(n_components=1, hidden=(), random_state=0, device="cpu").fit(X, y).components_[0],
+    "LSDR": LSDR(n_starts=4, random_state=0).fit(X, y).components_[0],
+    "PURL": PURL(n_components=1, hidden=(), n_starts=5, random_state=0, device="cpu").fit(X, y).components_[0],
 }
 
 # %%
 # Each line is the direction that the rows are projected onto.
-figure, axes = plt.subplots(figsize=(8.0, 4.6))
+figure, axes = plt.subplots(figsize=(7.2, 4.6))
 for value, colour, name in ((0, "C2", "unlabelled"), (1, "C0", "labelled positive")):
     axes.scatter(*X[y == value].T, s=9, alpha=0.6, linewidths=0, color=colour, label=name)
 styles = {"PCA": ("C4", ":"), "FDA": ("C3", "-."), "LSDR": ("C1", "--"), "PURL": ("C1", "-")}
