@@ -41,7 +41,8 @@ def test_gradient_of_the_logistic_loss_is_the_documented_one(seed):
 
 
 @pytest.mark.parametrize(
-    "loss", [SquaredLoss(), LogisticLoss(), LogisticLoss(0.05), NonNegativeSquaredLoss(prior_min=0.3), PNSquaredLoss(0.3)]
+    "loss",
+    [SquaredLoss(), LogisticLoss(), LogisticLoss(0.05), NonNegativeSquaredLoss(prior_min=0.3), PNSquaredLoss(0.3)],
 )
 def test_a_stack_gets_what_each_network_gets_alone(loss):
     shape = (5,) if loss.n_outputs == 1 else (5, 2)
