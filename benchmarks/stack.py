@@ -1,9 +1,9 @@
 """Speed of the stacked engine, as ratios in one run.
 
-- A stack of 20 networks against 20 fits one after another, at the paper's sizes (n_P = 1000, n_U = 2000), for d = 22, 123
-  and 784, dropout as in the default.
-- One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and held-out
-  evaluation).
+- A stack of 20 networks against 20 fits one after another, at the paper's sizes (n_P = 1000, n_U = 2000), for d = 22,
+  123 and 784, dropout as in the default.
+- One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and
+  held-out evaluation).
 - With ``--many``: 100 networks of MNIST size on the device, beside the least time that their arithmetic and memory
   traffic take.
 
@@ -119,6 +119,25 @@ def seconds(run: Callable[[], Any], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
+def compare(d: int, n_networks: int, repeats: int, settings: TrainingSettings, device: torch.device) -> str:
+    """Times of the stack, of its networks one after another, and of bare torch: medians over interleaved repeats."""
+    prob = problem(n_networks, d, device)
+    everyone = list(range(n_networks))
+    runs: list[Callable[[], Any]] = [
+        lambda: fit_stack(prob, everyone, settings, device),
+        lambda: [fit_stack(prob, [m], settings, device) for m in everyone],
+        lambda: [fit_bare(prob, m, settings, device) for m in everyone],
+    ]
+    fit_stack(prob, everyone[:1], settings, device)  # warm up
+    fit_bare(prob, 0, settings, device)
+    times = np.array([[seconds(run, device) for run in runs] for _ in range(repeats)])
+    stack, alone, bare = np.median(times, axis=0)
+    return (
+        f"d = {d:3d}: stack {stack:.2f} s, one after another {alone:.2f} s, bare torch {bare:.2f} s | stack is "
+        f"{alone / stack:.1f} times as fast as one after another; one network takes {alone / bare:.2f} times bare torch"
+    )
+
+
 def floor(n_networks: int, d: int, shape: BatchShape, epochs: int, device: torch.device) -> str:
     """Least time of the arithmetic and of the memory traffic, where the device is known."""
     if device.type != "cuda":
@@ -152,22 +171,8 @@ def main() -> None:
     settings = TrainingSettings(max_epochs=arguments.epochs, patience=10**6, dropout=0.2)
     named = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {arguments.threads} threads"
     print(f"torch {torch.__version__}, {named}; {arguments.networks} networks, {arguments.epochs} epochs")
-    everyone = list(range(arguments.networks))
     for d in (22, 123, 784):
-        prob = problem(arguments.networks, d, device)
-        fit_stack(prob, everyone[:1], settings, device)  # warm up
-        fit_bare(prob, 0, settings, device)
-        stacked, alone, bare = [], [], []
-        for _ in range(arguments.repeats):
-            stacked.append(seconds(lambda: fit_stack(prob, everyone, settings, device), device))
-            alone.append(seconds(lambda: [fit_stack(prob, [m], settings, device) for m in everyone], device))
-            bare.append(seconds(lambda: [fit_bare(prob, m, settings, device) for m in everyone], device))
-        s, a, b = (float(np.median(values)) for values in (stacked, alone, bare))
-        print(
-            f"d = {d:3d}: stack {s:.2f} s, one after another {a:.2f} s, bare torch {b:.2f} s | stack is {a / s:.1f} times "
-            f"as fast as one after another; one network takes {a / b:.2f} times bare torch",
-            flush=True,
-        )
+        print(compare(d, arguments.networks, arguments.repeats, settings, device), flush=True)
     if arguments.many:
         epochs = 100
         prob = problem(100, 784, device)

@@ -8,10 +8,10 @@ Every network of a stack minimises a loss on its own rows, in its own random ord
         J of every network on the rows it holds out
         networks whose held-out J improved are copied; networks that have waited too long are stopped
 
-Nothing random has a state: the order of the rows, dropout masks and gradient noise of a network follow from its seed and
-the number of the epoch or step. So a network becomes the same whichever others are in the stack, and an interrupted run
-that is resumed ends where an uninterrupted one does. A stopped network costs nothing once a quarter of the stack has
-stopped: the rest is then moved together.
+Nothing random has a state: the order of the rows, dropout masks and gradient noise of a network follow from its seed
+and the number of the epoch or step. So a network becomes the same whichever others are in the stack, and an
+interrupted run that is resumed ends where an uninterrupted one does. A stopped network costs nothing once a quarter of
+the stack has stopped: the rest is then moved together.
 """
 
 from __future__ import annotations
