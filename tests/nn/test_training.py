@@ -9,7 +9,8 @@ from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 from purely.nn.networks import Architecture, StackedMLP
 from purely.nn.sources import BatchShape, StreamBatches, rows_of
 from purely.nn.training import HeldOut, TrainingInterrupted, TrainingSettings, resolve_device, train
-from tests.nn.conftest import make_engine
+
+from .conftest import make_engine
 
 WAYS = [
     {},
@@ -51,7 +52,7 @@ def test_killed_and_resumed_equals_not_killed(engine, way, tmp_path):
     file = tmp_path / "run.pt"
     resumable = {**way, "checkpoint": file, "checkpoint_every": 2, "fingerprint": "x"}
 
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     class Bomb(LogisticLoss):
@@ -62,10 +63,10 @@ def test_killed_and_resumed_equals_not_killed(engine, way, tmp_path):
         def __call__(self, z_p, z_u):
             Bomb.calls += z_p.requires_grad
             if Bomb.calls == 5 * engine.shape.steps + 2:
-                raise Killed
+                raise KilledError
             return super().__call__(z_p, z_u)
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         engine.train([0, 1, 2], loss=Bomb(0.1), **resumable)
     assert file.exists()
     resumed = engine.train([0, 1, 2], **resumable)

@@ -185,8 +185,9 @@ def train(
             z_p, z_u = (torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))
             run.record(loss(z_p, z_u).value, loss.information(z_p, z_u), *held_out.judge(stack, loss, run.alive))
             run.save()
-            progress.set_postfix(run.summary())
-            progress.update()
+            if settings.verbose:
+                progress.set_postfix(run.summary())
+                progress.update()
     except KeyboardInterrupt:
         interrupted = True
         warnings.warn(
@@ -255,7 +256,8 @@ class _Run:
 
     def summary(self) -> dict[str, str]:
         """Mean J of this epoch, for the progress bar."""
-        _, train_j, _, held_j = np.nanmean(self.history[-1], axis=1)
+        finite = [row[np.isfinite(row)] for row in self.history[-1]]
+        _, train_j, _, held_j = (float(row.mean()) if row.size else math.nan for row in finite)
         return {"J": f"{train_j:.4f}", "held-out J": f"{held_j:.4f}", "networks": str(self.alive.size)}
 
     def save(self) -> None:
@@ -371,22 +373,10 @@ def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, 
         target[name].index_copy_(0, to_rows, tensor.index_select(0, from_rows))
 
 
-class _Silent:
-    """Stands in for a progress bar where none is wanted."""
-
-    def set_postfix(self, values: dict[str, str]) -> None:
-        """Do nothing."""
-
-    def update(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 def _progress_bar(settings: TrainingSettings, start: int) -> Any:
+    """A bar of epochs, or what closes as quietly."""
     if not settings.verbose:
-        return _Silent()
+        return contextlib.ExitStack()
     from tqdm.auto import tqdm
 
     return tqdm(total=settings.max_epochs, initial=start, unit="epoch", desc="networks")
