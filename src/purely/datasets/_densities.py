@@ -1,0 +1,329 @@
+"""Densities that can be evaluated, sampled from and, where exact, projected onto a line.
+
+Everything is computed on the log scale: far out, where a density underflows to 0, the ratio of two of them is still
+right, while 0 / 0 would not be.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.integrate import quad
+from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
+
+__all__ = ["Density", "Gaussian", "Mixture", "SelectedGaussian", "StudentT", "integrate_line"]
+
+Floats = NDArray[np.float64]
+
+_LOG_2PI = float(np.log(2.0 * np.pi))
+
+
+class Density(ABC):
+    """A probability density on :math:`R^d`."""
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """The dimension *d*."""
+
+    @abstractmethod
+    def log_density(self, X: Floats) -> Floats:
+        """Logarithm of the density at each row of `X`, of shape (n, d) -> (n,)."""
+
+    @abstractmethod
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows, of shape (n, d)."""
+
+    @abstractmethod
+    def project(self, direction: Floats) -> Density:
+        r"""The density of :math:`b^\top x`, a density on the line, for a direction *b* of shape (d,)."""
+
+    @abstractmethod
+    def landmarks(self) -> list[tuple[float, float]]:
+        """Centre and scale of each bump of a density on the line: where a quadrature has to look."""
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian(Density):
+    r"""Normal density with independent columns, :math:`\prod_j N(x_j; m_j, s_j^2)`.
+
+    Parameters
+    ----------
+    mean : array-like of shape (d,)
+        The means :math:`m_j`.
+    std : array-like of shape (d,) or float
+        The standard deviations :math:`s_j > 0`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import Gaussian
+    >>> density = Gaussian([0.0, 0.0], [0.5, 2.0])
+    >>> np.exp(density.log_density(np.zeros((1, 2)))).round(4)
+    array([0.1592])
+    """
+
+    mean: ArrayLike
+    std: ArrayLike = 1.0
+    _m: Floats = field(init=False, repr=False)
+    _s: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _set_columns(self, _columns("mean", self.mean, "std", self.std))
+
+    @property
+    def n_features(self) -> int:
+        """The dimension *d*."""
+        return int(self._m.size)
+
+    def log_density(self, X: Floats) -> Floats:
+        """Logarithm of the density at each row."""
+        z = (X - self._m) / self._s
+        return np.asarray(-0.5 * np.sum(z * z + _LOG_2PI, axis=1) - np.sum(np.log(self._s)), dtype=np.float64)
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        return np.asarray(self._m + self._s * rng.standard_normal((n_samples, self.n_features)), dtype=np.float64)
+
+    def project(self, direction: Floats) -> Gaussian:
+        """The density of the rows' product with `direction`."""
+        b = np.asarray(direction, dtype=np.float64)
+        return Gaussian([float(b @ self._m)], [float(np.sqrt(b**2 @ self._s**2))])
+
+    def landmarks(self) -> list[tuple[float, float]]:
+        """Centre and scale of each bump, on the line."""
+        return [(float(self._m[0]), float(self._s[0]))]
+
+
+@dataclass(frozen=True, eq=False)
+class StudentT(Density):
+    r"""Independent columns of Student's t, :math:`\prod_j t_\nu((x_j - m_j) / s_j) / s_j`.
+
+    With :math:`\nu \le 2` degrees of freedom the variance is infinite, with :math:`\nu \le 1` the mean does not exist.
+
+    Parameters
+    ----------
+    location : array-like of shape (d,)
+        The centres :math:`m_j`.
+    scale : array-like of shape (d,) or float, default=1.0
+        The scales :math:`s_j > 0`.
+    df : float, default=2.0
+        Degrees of freedom :math:`\nu > 0`.
+    """
+
+    location: ArrayLike
+    scale: ArrayLike = 1.0
+    df: float = 2.0
+    _m: Floats = field(init=False, repr=False)
+    _s: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        _set_columns(self, _columns("location", self.location, "scale", self.scale))
+        if not (np.isfinite(self.df) and self.df > 0):
+            raise ValueError(f"df must be a positive number; {self.df!r} was given.")
+
+    @property
+    def n_features(self) -> int:
+        """The dimension *d*."""
+        return int(self._m.size)
+
+    def log_density(self, X: Floats) -> Floats:
+        """Logarithm of the density at each row."""
+        nu = self.df
+        z = np.abs((X - self._m) / self._s) / np.sqrt(nu)
+        # log(1 + z^2) without squaring a large z
+        tail = np.where(
+            z > 1.0, 2.0 * np.log(np.maximum(z, 1.0)) + np.log1p(np.maximum(z, 1.0) ** -2.0), np.log1p(z**2)
+        )
+        constant = gammaln((nu + 1.0) / 2.0) - gammaln(nu / 2.0) - 0.5 * np.log(nu * np.pi)
+        log_columns = constant - 0.5 * (nu + 1.0) * tail - np.log(self._s)
+        return np.asarray(log_columns.sum(axis=1), dtype=np.float64)
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        draws = rng.standard_t(self.df, size=(n_samples, self.n_features))
+        return np.asarray(self._m + self._s * draws, dtype=np.float64)
+
+    def project(self, direction: Floats) -> StudentT:
+        """The density of the rows' product with `direction`."""
+        b = np.asarray(direction, dtype=np.float64)
+        if np.count_nonzero(b) != 1:
+            raise ValueError("a sum of Student's t variables has no closed form; project onto a single column.")
+        j = int(np.flatnonzero(b)[0])
+        return StudentT([float(b[j] * self._m[j])], [float(abs(b[j]) * self._s[j])], self.df)
+
+    def landmarks(self) -> list[tuple[float, float]]:
+        """Centre and scale of each bump, on the line."""
+        return [(float(self._m[0]), float(self._s[0]))]
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Density):
+    r"""A mixture, :math:`\sum_k a_k p_k(x)` with weights :math:`a_k > 0` that sum to one.
+
+    Parameters
+    ----------
+    weights : array-like of shape (K,)
+        The weights :math:`a_k`.
+    components : sequence of Density
+        The densities :math:`p_k`, all of one dimension.
+
+    Examples
+    --------
+    >>> from purely.datasets import Gaussian, Mixture
+    >>> two_bumps = Mixture([0.5, 0.5], [Gaussian([-3.0]), Gaussian([3.0])])
+    >>> two_bumps.n_features
+    1
+    """
+
+    weights: ArrayLike
+    components: Sequence[Density]
+    _a: Floats = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        weights = np.asarray(self.weights, dtype=np.float64)
+        if weights.shape != (len(self.components),):
+            raise ValueError(f"weights must have one value for each of the {len(self.components)} components.")
+        if not (np.all(weights > 0.0) and abs(float(weights.sum()) - 1.0) < 1e-9):
+            raise ValueError(f"weights must be positive and sum to one; {weights.tolist()} was given.")
+        dimensions = sorted({c.n_features for c in self.components})
+        if len(dimensions) != 1:
+            raise ValueError(f"components must all have the same dimension; dimensions {dimensions} were given.")
+        object.__setattr__(self, "_a", weights / weights.sum())
+        object.__setattr__(self, "components", tuple(self.components))
+
+    @property
+    def n_features(self) -> int:
+        """The dimension *d*."""
+        return self.components[0].n_features
+
+    def log_density(self, X: Floats) -> Floats:
+        """Logarithm of the density at each row."""
+        terms = np.stack([component.log_density(X) for component in self.components])
+        return np.asarray(logsumexp(terms + np.log(self._a)[:, None], axis=0), dtype=np.float64)
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        which = rng.choice(len(self.components), size=n_samples, p=self._a)
+        X = np.empty((n_samples, self.n_features))
+        for k, component in enumerate(self.components):
+            rows = which == k
+            X[rows] = component.sample(int(np.count_nonzero(rows)), rng)
+        return X
+
+    def project(self, direction: Floats) -> Mixture:
+        """The density of the rows' product with `direction`."""
+        return Mixture(self._a, [component.project(direction) for component in self.components])
+
+    def landmarks(self) -> list[tuple[float, float]]:
+        """Centre and scale of each bump, on the line."""
+        return [mark for component in self.components for mark in component.landmarks()]
+
+
+@dataclass(frozen=True, eq=False)
+class SelectedGaussian(Density):
+    r"""What a biased selection makes of a normal density.
+
+    A row at *x* is kept with probability :math:`e(x) = \Phi(\beta (b^\top x - c))`, so the kept rows have the density
+
+    .. math::
+
+        \frac{e(x) p(x)}{E[e]}, \qquad E[e] = \Phi\Big(\frac{\beta (m - c)}{\sqrt{1 + \beta^2 s^2}}\Big),
+
+    where *m* and *s* are the mean and the standard deviation of :math:`b^\top x`.
+
+    Parameters
+    ----------
+    base : Gaussian
+        The density p before the selection.
+    direction : ndarray of shape (d,)
+        The direction *b*.
+    slope : float
+        :math:`\beta`; 0 selects at random.
+    centre : float
+        *c*, where the chance is one half.
+    """
+
+    base: Gaussian
+    direction: ArrayLike
+    slope: float
+    centre: float
+
+    @property
+    def n_features(self) -> int:
+        """The dimension *d*."""
+        return self.base.n_features
+
+    @property
+    def rate(self) -> float:
+        """The mean propensity E[e] over the density before the selection."""
+        ((m, s),) = self.base.project(np.asarray(self.direction)).landmarks()
+        return float(ndtr(self.slope * (m - self.centre) / np.hypot(1.0, self.slope * s)))
+
+    def _argument(self, X: Floats) -> Floats:
+        return np.asarray(self.slope * (X @ np.asarray(self.direction) - self.centre), dtype=np.float64)
+
+    def propensity(self, X: Floats) -> Floats:
+        """The chance e(x) of each row to be selected."""
+        return np.asarray(ndtr(self._argument(X)), dtype=np.float64)
+
+    def log_density(self, X: Floats) -> Floats:
+        """Logarithm of the density at each row."""
+        log_selected = log_ndtr(self._argument(X)) - np.log(self.rate)
+        return np.asarray(self.base.log_density(X) + log_selected, dtype=np.float64)
+
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        kept: list[Floats] = []
+        missing = n_samples
+        while missing > 0:
+            X = self.base.sample(int(missing / self.rate) + 16, rng)
+            X = X[rng.random(X.shape[0]) < self.propensity(X)][:missing]
+            kept.append(X)
+            missing -= X.shape[0]
+        return np.concatenate(kept) if kept else np.empty((0, self.n_features))
+
+    def project(self, direction: Floats) -> SelectedGaussian:
+        """The density of the rows' product with `direction`."""
+        b, d = np.asarray(self.direction, dtype=np.float64), np.asarray(direction, dtype=np.float64)
+        length = float(b @ d) / float(b @ b)
+        if length <= 0.0 or not np.allclose(d, length * b):
+            raise ValueError("the selection depends on its own direction only; project onto that.")
+        return SelectedGaussian(self.base.project(d), [1.0 / length], self.slope, self.centre)
+
+    def landmarks(self) -> list[tuple[float, float]]:
+        """Centre and scale of each bump, on the line."""
+        return [*self.base.landmarks(), (self.centre, 1.0 / max(abs(self.slope), 1e-3))]
+
+
+def _columns(location_name: str, location: ArrayLike, scale_name: str, scale: ArrayLike) -> tuple[Floats, Floats]:
+    """Location and scale as float arrays of shape (d,), refusing what is no density."""
+    m = np.atleast_1d(np.asarray(location, dtype=np.float64))
+    if m.ndim != 1 or m.size == 0 or not np.all(np.isfinite(m)):
+        raise ValueError(f"{location_name} must be a non-empty vector of finite numbers; its shape is {m.shape}.")
+    s = np.asarray(scale, dtype=np.float64)
+    if s.ndim > 1 or (s.ndim == 1 and s.shape != m.shape):
+        raise ValueError(
+            f"{scale_name} must be one number or one for each of the {m.size} column(s); its shape is {s.shape}."
+        )
+    if not (np.all(np.isfinite(s)) and np.all(s > 0.0)):
+        raise ValueError(f"{scale_name} must be positive and finite; {s.tolist()} was given.")
+    return m, np.broadcast_to(s, m.shape).copy()
+
+
+def _set_columns(density: Density, columns: tuple[Floats, Floats]) -> None:
+    object.__setattr__(density, "_m", columns[0])
+    object.__setattr__(density, "_s", columns[1])
+
+
+def integrate_line(f: Callable[[float], float], marks: list[tuple[float, float]]) -> tuple[float, float]:
+    """Integrate over the whole line, panel by panel around the bumps, so that no narrow one is stepped over."""
+    steps = (-8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0)
+    knots = [-np.inf, *np.unique([c + s * step for c, s in marks for step in steps]).tolist(), np.inf]
+    parts = [quad(f, a, b, epsabs=1e-13, epsrel=1e-10, limit=200) for a, b in itertools.pairwise(knots)]
+    return float(sum(p[0] for p in parts)), float(sum(p[1] for p in parts))

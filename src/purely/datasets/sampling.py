@@ -1,0 +1,306 @@
+"""Positive-unlabelled draws from fully labelled data, the way experiments are made of benchmark sets."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar, column_or_1d
+
+from purely.datasets._problem import draw_count, generator
+from purely.labels import ClassPriors, Scenario, check_class_prior, check_scenario, read_labels
+
+__all__ = ["PUDraw", "make_pu"]
+
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class PUDraw:
+    """A positive-unlabelled sample of labelled data, with the truth and the rows held out.
+
+    In every part the labelled positives come first, then the unlabelled rows in random order. Labels and truth are
+    coded 1 and 0 whatever the coding of the data.
+
+    Attributes
+    ----------
+    X : of the kind that came in, shape (n_positive + n_unlabelled, d)
+    y : ndarray of int
+        1 for a labelled positive, 0 for an unlabelled row.
+    y_true : ndarray of int
+        The class of each row: 1 positive, 0 negative.
+    indices : ndarray of int
+        The row of the data that each row was drawn from.
+    X_validation, y_validation, y_true_validation, validation_indices
+        A second positive-unlabelled sample for validation; ``X_validation`` is None where none was asked for.
+    X_test, y_test, test_indices
+        The test set at the same prior, with its true classes; ``X_test`` is None where none was asked for.
+    class_prior : float
+        The population's prior that was asked for.
+    unlabelled_prior : float
+        The share of positives among the unlabelled rows as drawn.
+    scenario : {"case-control", "single-sample"}
+    """
+
+    X: Any
+    y: Indices
+    y_true: Indices
+    indices: Indices
+    X_validation: Any
+    y_validation: Indices
+    y_true_validation: Indices
+    validation_indices: Indices
+    X_test: Any
+    y_test: Indices
+    test_indices: Indices
+    class_prior: float
+    unlabelled_prior: float
+    scenario: Scenario
+
+    @property
+    def priors(self) -> ClassPriors:
+        """Prior among the unlabelled rows as drawn, with the population prior and labelling frequency it implies."""
+        n_positive = int(self.y.sum())
+        return ClassPriors.from_unlabelled(
+            self.unlabelled_prior,
+            n_positive=n_positive,
+            n_unlabelled=self.y.size - n_positive,
+            scenario=self.scenario,
+        )
+
+
+@dataclass(frozen=True)
+class _Need:
+    """How many rows of each class one part of the draw asks for."""
+
+    name: str
+    labelled: int
+    hidden: int
+    negative: int
+
+    @property
+    def positive(self) -> int:
+        return self.labelled + self.hidden
+
+
+def make_pu(
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_positive: int,
+    n_unlabelled: int,
+    class_prior: float | None = None,
+    scenario: Scenario = "case-control",
+    counts: Literal["exact", "binomial"] = "exact",
+    replace: bool = False,
+    n_validation_positive: int = 0,
+    n_validation_unlabelled: int = 0,
+    n_test: int = 0,
+    random_state: Any = None,
+) -> PUDraw:
+    r"""Draw a positive-unlabelled sample from fully labelled data.
+
+    Among :math:`n` rows of the population :math:`\pi n` are positive (rounded, or a binomial number with that mean).
+
+    - *case-control*: `n_positive` positives, and apart from them `n_unlabelled` rows of the population;
+    - *single-sample*: one sample of ``n_positive + n_unlabelled`` rows of the population; `n_positive` of its positives
+      get a label, the unlabelled rows are what is left, so they hold fewer positives than the population.
+
+    The training, validation and test rows are always disjoint, and without replacement so are positives and
+    unlabelled rows.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, or pandas or polars data frame of shape (n, d)
+        The rows.
+    y : array-like of shape (n,)
+        The class of *every* row: 1 or True positive, 0, -1 or False negative; for any other two values the greater
+        one is positive.
+    n_positive, n_unlabelled : int
+        Number of labelled positives and of unlabelled rows, at least 1 each.
+    class_prior : float, default=None
+        The prior p(y=1) of the population to draw; None keeps that of the data.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    counts : {"exact", "binomial"}, default="exact"
+        Whether the number of positives in a sample of the population is its rounded mean or drawn.
+    replace : bool, default=False
+        True draws rows with replacement, for data that has too few. The rows of each class are then first divided
+        between training, validation and test in proportion to their sizes, so nothing leaks from one to the other.
+    n_validation_positive, n_validation_unlabelled : int, default=0
+        Size of a second positive-unlabelled sample (the paper: 50 and 200); both or neither.
+    n_test : int, default=0
+        Rows of a test set drawn from the population at the same prior.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Returns
+    -------
+    PUDraw
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import make_pu
+    >>> X, y = np.arange(20.0).reshape(-1, 1), np.repeat([1, -1], 10)
+    >>> draw = make_pu(X, y, n_positive=3, n_unlabelled=10, class_prior=0.4, n_test=5, random_state=0)
+    >>> draw.X.shape, int(draw.y.sum()), int(draw.y_true[draw.y == 0].sum())
+    ((13, 1), 3, 4)
+    >>> draw.X_test.shape, int(draw.y_test.sum())
+    ((5, 1), 2)
+    >>> make_pu(X, y, n_positive=8, n_unlabelled=10, class_prior=0.4)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    ValueError: 12 positives are needed (8 labelled and 4 unlabelled), but y has 10: 2 positives are missing. ...
+    """
+    X, positive = _read_truth(X, y)
+    n_p, n_u = _count("n_positive", n_positive, 1), _count("n_unlabelled", n_unlabelled, 1)
+    n_vp = _count("n_validation_positive", n_validation_positive, 0)
+    n_vu = _count("n_validation_unlabelled", n_validation_unlabelled, 0)
+    if (n_vp == 0) != (n_vu == 0):
+        raise ValueError(
+            "n_validation_positive and n_validation_unlabelled must both be 0 or both be at least 1; "
+            f"{n_vp} and {n_vu} were given."
+        )
+    if counts not in ("exact", "binomial"):
+        raise ValueError(f"counts must be 'exact' or 'binomial'; {counts!r} was given.")
+    scenario = check_scenario(scenario)
+    prior = float(positive.mean()) if class_prior is None else check_class_prior(class_prior)
+    rng = generator(random_state)
+
+    exact = counts == "exact"
+    needs = [_need("n_unlabelled", n_p, n_u, prior, scenario, exact, rng)]
+    needs.append(_need("n_validation_unlabelled", n_vp, n_vu, prior, scenario, exact, rng))
+    needs.append(_need("n_test", 0, _count("n_test", n_test, 0), prior, "case-control", exact, rng))
+    from_positives = _draw_class(np.flatnonzero(positive), [n.positive for n in needs], needs, "positive", replace, rng)
+    from_negatives = _draw_class(
+        np.flatnonzero(~positive), [n.negative for n in needs], needs, "negative", replace, rng
+    )
+
+    parts = [
+        _arrange(need, ones, zeros, rng)
+        for need, ones, zeros in zip(needs, from_positives, from_negatives, strict=True)
+    ]
+    (train, y_train), (validation, y_validation), (test, _) = parts
+    truth = positive.astype(np.intp)
+    return PUDraw(
+        X=_take(X, train),
+        y=y_train,
+        y_true=truth[train],
+        indices=train,
+        X_validation=_take(X, validation) if n_vu else None,
+        y_validation=y_validation,
+        y_true_validation=truth[validation],
+        validation_indices=validation,
+        X_test=_take(X, test) if test.size else None,
+        y_test=truth[test],
+        test_indices=test,
+        class_prior=prior,
+        unlabelled_prior=needs[0].hidden / n_u,
+        scenario=scenario,
+    )
+
+
+def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.bool_]]:
+    """Rows that can be indexed and the mask of the positives among them."""
+    if sp.issparse(X):
+        X = X.tocsr()
+    elif not hasattr(X, "shape"):
+        X = np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X must have two dimensions (rows, columns); its shape is {tuple(X.shape)}.")
+    values = column_or_1d(np.asarray(y), warn=True)
+    if values.size != X.shape[0]:
+        raise ValueError(f"X and y must have the same length; they have {X.shape[0]} and {values.size} rows.")
+    if values.size and len(set(values.tolist())) == 1:
+        raise ValueError(
+            f"y must hold both classes, to draw unlabelled rows from; every row is {values.tolist()[0]!r}."
+        )
+    return X, read_labels(values).positive
+
+
+def _count(name: str, value: int, smallest: int) -> int:
+    return int(check_scalar(value, name, (int, np.integer), min_val=smallest))
+
+
+def _need(
+    size_name: str, n_labelled: int, n: int, prior: float, scenario: Scenario, exact: bool, rng: np.random.Generator
+) -> _Need:
+    """Rows of each class for `n_labelled` labelled positives and `n` further rows."""
+    if n == 0:
+        return _Need(size_name, 0, 0, 0)
+    single = scenario == "single-sample"
+    population = n + n_labelled if single else n
+    if exact and not 0 < round(prior * population) < population:
+        kind = "positive" if prior < 0.5 else "negative"
+        enough = population
+        while not 0 < round(prior * enough) < enough:
+            enough += 1
+        raise ValueError(
+            f"class_prior={prior:.3g} rounds to 0 {kind}s among {population} rows ({size_name}={n}); "
+            f"ask for at least {enough} rows, or for counts='binomial'."
+        )
+    n_true = draw_count(population, prior, rng, exact=exact, at_least=n_labelled if single else 0)
+    hidden = n_true - n_labelled if single else n_true
+    return _Need(size_name, n_labelled, hidden, n - hidden)
+
+
+def _draw_class(
+    rows: Indices, sizes: list[int], needs: list[_Need], kind: str, replace: bool, rng: np.random.Generator
+) -> list[Indices]:
+    """Rows of one class for each part, disjoint between the parts."""
+    total = sum(sizes)
+    rows = rng.permutation(rows)
+    if not replace:
+        if total > rows.size:
+            raise ValueError(
+                f"{total} {kind}s are needed ({_breakdown(needs, kind)}), but y has {rows.size}: "
+                f"{total - rows.size} {kind}s are missing. Ask for fewer rows, another class_prior, or replace=True."
+            )
+        return np.split(rows[:total], np.cumsum(sizes)[:-1])
+    used = [k for k, size in enumerate(sizes) if size]
+    if rows.size < len(used):
+        raise ValueError(
+            f"{len(used)} disjoint parts need at least {len(used)} {kind}s, but y has {rows.size}: "
+            f"{len(used) - rows.size} {kind}s are missing."
+        )
+    if total == 0:
+        return [rows[:0] for _ in sizes]
+    # every part that draws at all gets one row, what is left is divided in proportion
+    spare = rows.size - len(used)
+    cuts = np.floor(np.cumsum([0, *sizes]) / total * spare).astype(np.intp) + np.cumsum([0, *(s > 0 for s in sizes)])
+    pools = [rows[a:b] for a, b in itertools.pairwise(cuts)]
+    return [rng.choice(pool, size) if size else rows[:0] for pool, size in zip(pools, sizes, strict=True)]
+
+
+def _breakdown(needs: list[_Need], kind: str) -> str:
+    train, validation, test = needs
+    if kind == "positive":
+        parts = [
+            (train.labelled, "labelled"),
+            (train.hidden, "unlabelled"),
+            (validation.positive, "for validation"),
+            (test.positive, "for the test"),
+        ]
+    else:
+        parts = [
+            (train.negative, "unlabelled"),
+            (validation.negative, "for validation"),
+            (test.negative, "for the test"),
+        ]
+    return " and ".join(f"{n} {what}" for n, what in parts if n)
+
+
+def _arrange(need: _Need, ones: Indices, zeros: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
+    """The part's rows, labelled positives first, and its labels."""
+    unlabelled = rng.permutation(np.concatenate([ones[need.labelled :], zeros]))
+    y = np.repeat(np.array([1, 0], dtype=np.intp), [need.labelled, unlabelled.size])
+    return np.concatenate([ones[: need.labelled], unlabelled]), y
+
+
+def _take(X: Any, rows: Indices) -> Any:
+    if hasattr(X, "iloc"):
+        return X.iloc[rows].reset_index(drop=True)
+    return X[rows]
