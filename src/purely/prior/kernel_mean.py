@@ -129,6 +129,20 @@ def kernel_mean(
         none = dict.fromkeys(variants, float("nan"))
         bounds: dict[str, str | None] = dict.fromkeys(variants, "upper")
         return KernelMeans(names, none, bounds, none, spread, 0.0, nothing, nothing, nothing, nothing)
+    return read_curve(samples, n_p, n_u, variants, width=spread, search=search, upper=upper)
+
+
+def read_curve(
+    samples: GaussianProblem | FeatureProblem,
+    n_p: int,
+    n_u: int,
+    variants: Sequence[str],
+    *,
+    width: float | None = None,
+    search: str = "exact",
+    upper: float = 8.0,
+) -> KernelMeans:
+    """Read the curve of two embedded samples of `n_p` and `n_u` rows at the variants' thresholds."""
     curve = DistanceCurve(samples)
     mmd = float(np.sqrt(curve.squared_mmd))
     threshold = {"km1": 1.0 / np.sqrt(min(n_p, n_u))}
@@ -156,7 +170,7 @@ def kernel_mean(
         error,
         bound,
         {v: threshold[v] for v in variants},
-        spread,
+        samples.width if width is None else width,
         mmd,
         extrapolations=columns[0],
         distances=columns[1],
@@ -378,7 +392,8 @@ def _sentences(result: KernelMeans, variant: str) -> tuple[str, ...]:
     elif result.bound[variant] == "upper":
         found.append(
             f"The class prior {result.kappa[variant]:.3f} is the upper bound of the search: the unlabelled rows "
-            "look like the labelled positives. Check that they contain negatives, and use features that tell the classes apart."
+            "look like the labelled positives. Check that they contain negatives, and use features that tell the "
+            "classes apart."
         )
     elif result.bound[variant] == "lower":
         found.append(
