@@ -178,7 +178,7 @@ class GaussianProblem:
         return np.exp(tile, out=tile)
 
     def matvec(self) -> Any:
-        """A function `v -> K v` for differences `v` of weights, which are small: float32 is enough, and half the time."""
+        """A function `v -> K v` for differences of weights, which are small: float32 is enough, and half the time."""
         kept = np.empty((self.n, self.n), dtype=np.float32)
         if self.gram is not None:
             kept[:] = self.gram

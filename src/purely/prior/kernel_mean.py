@@ -297,7 +297,7 @@ class KernelMeanPrior(PriorEstimator):
         Number of random features; fewer than 2,048 are unreliable.
     search : {"exact", "authors"}, default="exact"
         "authors" mimics the published code: bisection of [1, 8] down to a cell of 0.04 with a forward difference for
-        the slope, so that the share can only come out in [0.0135, 0.8736].
+        the slope, so that the share can only come out in [0.0135, 0.8748].
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.labels.ClassPriors`.
     level : float, default=0.9
