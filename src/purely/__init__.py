@@ -17,6 +17,16 @@ except PackageNotFoundError:  # run from a source tree that was never installed
 #: Public name -> the module that defines it.
 _HOME = {
     "ClassPriors": "purely.labels",
+    "DegenerateDataWarning": "purely._warnings",
+    "PNSMI": "purely.smi",
+    "PUSMI": "purely.smi",
+    "PurelyWarning": "purely._warnings",
+    "SearchBoundWarning": "purely._warnings",
+    "bootstrap_information": "purely.smi",
+    "independence_test": "purely.smi",
+    "information_interval": "purely.smi",
+    "make_pu": "purely.datasets",
+    "rank_features": "purely.smi",
     "stack": "purely.labels",
 }
 

@@ -57,14 +57,14 @@ class PUEstimator(BaseEstimator):
             )
         return X, labels
 
-    def _validate_rows(self, X: Any, dtype: Any = np.float64) -> Any:
+    def _validate_rows(self, X: Any, *, dtype: Any = np.float64, reset: bool = False) -> Any:
         """Check new rows against what `fit` saw."""
-        X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=False)
+        X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=reset)
         refuse_huge(X)
         return X
 
 
-def refuse_huge(X: Any) -> None:
+def refuse_huge(X: Any, name: str = "X") -> None:
     """Refuse values whose squares would overflow: distances between such rows are infinite."""
     data = X.data if hasattr(X, "indptr") else X
     if data.size == 0:
@@ -72,7 +72,7 @@ def refuse_huge(X: Any) -> None:
     largest = max(abs(float(data.max())), abs(float(data.min())))
     if largest > LARGEST_VALUE:
         raise ValueError(
-            f"X has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
+            f"{name} has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
             "Rescale the columns, for example with sklearn.preprocessing.StandardScaler."
         )
 

@@ -1,6 +1,6 @@
 """Data: artificial problems with known truth, positive-unlabelled draws from labelled data, and public datasets."""
 
-from purely.datasets._densities import Density, Gaussian, Mixture, StudentT
+from purely.datasets._densities import Density, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._download import ChecksumError, DownloadError, get_data_home
 from purely.datasets._problem import PUProblem, PUSample, TrueValue
 from purely.datasets.fetch import (
@@ -43,6 +43,7 @@ __all__ = [
     "PUDraw",
     "PUProblem",
     "PUSample",
+    "SelectedGaussian",
     "StudentT",
     "TrueValue",
     "fetch_20newsgroups_comp_sci",

@@ -6,14 +6,12 @@ right, while 0 / 0 would not be.
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.integrate import quad
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
 
 __all__ = ["Density", "Gaussian", "Mixture", "SelectedGaussian", "StudentT", "integrate_line"]
@@ -114,6 +112,13 @@ class StudentT(Density):
         The scales :math:`s_j > 0`.
     df : float, default=2.0
         Degrees of freedom :math:`\nu > 0`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import StudentT
+    >>> np.exp(StudentT([0.0], df=1.0).log_density(np.array([[0.0], [1.0]]))).round(4)
+    array([0.3183, 0.1592])
     """
 
     location: ArrayLike
@@ -247,6 +252,13 @@ class SelectedGaussian(Density):
         :math:`\beta`; 0 selects at random.
     centre : float
         *c*, where the chance is one half.
+
+    Examples
+    --------
+    >>> from purely.datasets import Gaussian, SelectedGaussian
+    >>> selected = SelectedGaussian(Gaussian([0.0, 0.0]), [1.0, 0.0], slope=1.0, centre=1.0)
+    >>> round(selected.rate, 3)
+    0.24
     """
 
     base: Gaussian
@@ -321,9 +333,28 @@ def _set_columns(density: Density, columns: tuple[Floats, Floats]) -> None:
     object.__setattr__(density, "_s", columns[1])
 
 
-def integrate_line(f: Callable[[float], float], marks: list[tuple[float, float]]) -> tuple[float, float]:
-    """Integrate over the whole line, panel by panel around the bumps, so that no narrow one is stepped over."""
-    steps = (-8.0, -4.0, -2.0, -1.0, 0.0, 1.0, 2.0, 4.0, 8.0)
-    knots = [-np.inf, *np.unique([c + s * step for c, s in marks for step in steps]).tolist(), np.inf]
-    parts = [quad(f, a, b, epsabs=1e-13, epsrel=1e-10, limit=200) for a, b in itertools.pairwise(knots)]
-    return float(sum(p[0] for p in parts)), float(sum(p[1] for p in parts))
+def integrate_line(f: Callable[[Floats], Floats], marks: list[tuple[float, float]]) -> tuple[float, float]:
+    r"""Integrate a function over the whole line, and how far the value is from that of a rule of half the order.
+
+    Gauss-Legendre panels whose ends lie at :math:`c \pm s 2^k` around every bump: no narrow one is stepped over, and a
+    tail that falls like a power of the distance is as smooth on each panel as on the one before.
+
+    Parameters
+    ----------
+    f : callable
+        Takes points of shape (n,), returns values of shape (n,).
+    marks : list of (centre, scale)
+
+    Returns
+    -------
+    value, error : float
+    """
+    steps = np.concatenate([[0.0], 2.0 ** np.arange(-2.0, 100.0)])
+    knots = np.unique([c + sign * s * steps for c, s in marks for sign in (-1.0, 1.0)])
+    middle, half = (knots[1:] + knots[:-1]) / 2.0, (knots[1:] - knots[:-1]) / 2.0
+    values = []
+    for order in (16, 32):
+        nodes, weights = np.polynomial.legendre.leggauss(order)
+        points = middle[:, None] + half[:, None] * nodes
+        values.append((f(points.ravel()).reshape(points.shape) @ weights) * half)
+    return float(values[1].sum()), float(np.abs(values[1] - values[0]).sum())

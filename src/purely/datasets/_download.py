@@ -23,7 +23,17 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO, TextIO
 
-__all__ = ["ChecksumError", "DownloadError", "RemoteFile", "get_data_home", "load_file"]
+__all__ = [
+    "ChecksumError",
+    "DownloadError",
+    "RemoteFile",
+    "find_local",
+    "get_data_home",
+    "load_file",
+    "partial_file",
+    "publish",
+    "sweep_partial",
+]
 
 #: Folder of files that are already there, laid out like the cache; only read.
 OFFLINE_VARIABLE = "PURELY_DATA"
@@ -222,11 +232,10 @@ def _attempt(remote: RemoteFile, url: str, target: Path) -> bytes:
         if total is not None and received != total:
             raise DownloadError(f"the connection ended after {received} of {total} bytes")
         file.flush()
-        os.fsync(file.fileno())
         stored = temporary.read_bytes()
         content = _content(remote, stored)
         _refuse_wrong(remote, content, f"what {url} sent")
-        os.replace(temporary, _final_name(remote, target, stored))
+        publish(file, temporary, _final_name(remote, target, stored))
     return content
 
 
@@ -248,6 +257,15 @@ def partial_file(target: Path) -> Iterator[tuple[IO[bytes], Path]]:
             yield file, temporary
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def publish(file: IO[bytes], temporary: Path, target: Path) -> None:
+    """Give a temporary file that is whole its final name, at once or not at all."""
+    file.flush()
+    os.fsync(file.fileno())
+    if sys.platform == "win32":
+        file.close()  # an open file cannot be renamed there; elsewhere closing would give up the lock too early
+    os.replace(temporary, target)
 
 
 def sweep_partial(folder: Path) -> None:

@@ -26,6 +26,7 @@ from purely.datasets._download import (
     get_data_home,
     load_file,
     partial_file,
+    publish,
     sweep_partial,
 )
 
@@ -70,8 +71,7 @@ def _store(path: Path, arrays: dict[str, NDArray[Any]]) -> None:
         sweep_partial(path.parent)
         with partial_file(path) as (file, temporary):
             np.savez(file, **arrays)  # type: ignore[arg-type]
-            file.flush()
-            os.replace(temporary, path)
+            publish(file, temporary, path)
 
 
 def read_idx(stored: bytes) -> NDArray[np.uint8]:

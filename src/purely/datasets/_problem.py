@@ -21,6 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
 from sklearn.utils import check_array, check_scalar
 
 from purely._base import draw_seed, refuse_huge
@@ -202,7 +203,14 @@ class PUProblem:
         return np.asarray(np.logaddexp(log_positive, log_negative), dtype=np.float64)
 
     def _ratio(self, numerator: Density, X: Floats) -> Floats:
-        return np.asarray(np.exp(numerator.log_density(X) - self._log_density(X)), dtype=np.float64)
+        # p_1 / p = sigmoid(log odds) / prior: nothing but the difference of two logarithms enters, so that far out,
+        # where both are large, the ratio is still exactly 0 or 1 / prior
+        log_positive = self.positive.log_density(X)
+        log_odds = logit(self.class_prior) + log_positive - self.negative.log_density(X)
+        ratio = expit(log_odds) / self.class_prior
+        if numerator is not self.positive:
+            ratio = ratio * np.exp(numerator.log_density(X) - log_positive)
+        return np.asarray(ratio, dtype=np.float64)
 
     def _rows(self, X: Any) -> Floats:
         rows = check_array(X, dtype=np.float64, input_name="X")
@@ -266,11 +274,9 @@ class PUProblem:
         return self.information_by_sample(n_samples, random_state, labelled=numerator is not self.positive)
 
     def _half_pearson_by_quadrature(self, numerator: Density) -> TrueValue:
-        def integrand(t: float) -> float:
-            row = np.array([[t]])
-            log_p = self._log_density(row)[0]
-            w = np.exp(numerator.log_density(row)[0] - log_p)
-            return float(0.5 * (w - 1.0) ** 2 * np.exp(log_p))
+        def integrand(t: Floats) -> Floats:
+            rows = t[:, None]
+            return np.asarray(0.5 * (self._ratio(numerator, rows) - 1.0) ** 2 * np.exp(self._log_density(rows)))
 
         marks = [*self.positive.landmarks(), *self.negative.landmarks(), *numerator.landmarks()]
         return TrueValue(*integrate_line(integrand, marks), "quadrature")

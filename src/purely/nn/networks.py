@@ -1,0 +1,437 @@
+r"""A stack of M networks of one shape, :math:`w = g \circ v`, whose parameters are rows of one matrix.
+
+Network m has the parameters ``theta[m]``: first those of the encoder v, then those of the head g. The weights of a
+layer are a view ``(M, in, out)`` of that matrix, so one batched product serves the whole stack, and whatever is done
+to a network by itself (a step of its own, a copy of its best state, its removal) is done to a row.
+
+Activations are kept as ``(M, features, batch)``: a batch norm over the stack is then one batch norm over ``M *
+features`` channels, each of them a contiguous run of memory.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+__all__ = ["Architecture", "EncoderStack", "Layer", "NetworkArrays", "StackedMLP"]
+
+NORM_MOMENTUM = 0.1
+NORM_EPS = 1e-5
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One fully connected layer: an affine map, then batch norm and ReLU where asked for."""
+
+    n_in: int
+    n_out: int
+    norm: bool
+    relu: bool
+    bias: bool
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
+        shapes: tuple[tuple[int, ...], ...] = ((self.n_in, self.n_out),)
+        if self.norm:
+            return (*shapes, (self.n_out,), (self.n_out,))
+        return (*shapes, (self.n_out,)) if self.bias else shapes
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Shape of a network: the encoder v is ``n_features - hidden - n_components``, the head g ends in the outputs.
+
+    Parameters
+    ----------
+    n_features : int
+        Columns of the data.
+    hidden : tuple of int
+        Widths of the hidden layers of v; with none v is linear, with neither batch norm nor ReLU.
+    n_components : int
+        Width of the representation.
+    head_hidden : tuple of int
+        Widths of the hidden layers of g.
+    n_outputs : int, default=1
+        Outputs of g.
+    batch_norm : bool, default=True
+        Whether hidden layers are normalised.
+
+    Examples
+    --------
+    >>> from purely.nn.networks import Architecture
+    >>> paper = Architecture(784, (60,), 20, ())
+    >>> [(layer.n_in, layer.n_out) for layer in paper.encoder + paper.head]
+    [(784, 60), (60, 20), (20, 1)]
+    """
+
+    n_features: int
+    hidden: tuple[int, ...]
+    n_components: int
+    head_hidden: tuple[int, ...] = ()
+    n_outputs: int = 1
+    batch_norm: bool = True
+
+    @property
+    def encoder(self) -> tuple[Layer, ...]:
+        """Layers of v."""
+        if not self.hidden:
+            return (Layer(self.n_features, self.n_components, norm=False, relu=False, bias=False),)
+        return self._hidden_layers((self.n_features, *self.hidden, self.n_components))
+
+    @property
+    def head(self) -> tuple[Layer, ...]:
+        """Layers of g."""
+        widths = (self.n_components, *self.head_hidden)
+        last = Layer(widths[-1], self.n_outputs, norm=False, relu=False, bias=True)
+        return (*self._hidden_layers(widths), last)
+
+    def _hidden_layers(self, widths: tuple[int, ...]) -> tuple[Layer, ...]:
+        return tuple(
+            Layer(n_in, n_out, norm=self.batch_norm, relu=True, bias=not self.batch_norm)
+            for n_in, n_out in pairwise(widths)
+        )
+
+
+@dataclass(frozen=True)
+class NetworkArrays:
+    """One trained network as NumPy arrays, its batch norms folded into the weights; needs no torch.
+
+    Attributes
+    ----------
+    encoder, head : tuple of (weights, bias, relu)
+        Layers of v and g: an affine map and whether a ReLU follows.
+    """
+
+    encoder: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
+    head: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
+
+    def features(self, X: Any) -> NDArray[Any]:
+        """v(x) of each row, dense or sparse, shape (n, n_components)."""
+        return _apply(self.encoder, X)
+
+    def output(self, features: NDArray[Any]) -> NDArray[Any]:
+        """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
+        z = _apply(self.head, features)
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        """g(v(x)) of each row."""
+        return self.output(self.features(X))
+
+    def after_scaling(self, mean: NDArray[Any] | None, scale: NDArray[Any]) -> NetworkArrays:
+        """The network that does to x what this one does to ``(x - mean) / scale``."""
+        weights, bias, relu = self.encoder[0]
+        scaled = weights / scale[:, None]
+        shift = 0.0 if mean is None else mean @ scaled
+        return NetworkArrays(((scaled, bias - shift, relu), *self.encoder[1:]), self.head)
+
+
+def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
+    for weights, bias, relu in layers:
+        rows = np.asarray(rows @ weights) + bias
+        if relu:
+            np.maximum(rows, 0.0, out=rows)
+    return rows
+
+
+class StackedMLP:
+    """M multi-layer perceptrons of one shape.
+
+    Parameters
+    ----------
+    architecture : Architecture
+    seeds : sequence of int
+        One seed a network, for its initial weights; what a network starts from depends on its own seed only.
+    device : torch.device or str, default="cpu"
+    initial_bias : float, default=0
+        Start of the bias of the last layer.
+
+    Attributes
+    ----------
+    theta : Tensor of shape (M, n_parameters)
+        Parameters, the encoder's first.
+    n_encoder : int
+        How many of the parameters are the encoder's.
+    decays : Tensor of shape (n_parameters,)
+        1 where weight decay applies (weights), 0 where not (biases, batch norm).
+    running : list of Tensor, each (M, width)
+        Running means and variances of the batch norms.
+    """
+
+    def __init__(
+        self,
+        architecture: Architecture,
+        seeds: Sequence[int],
+        device: torch.device | str = "cpu",
+        initial_bias: float = 0.0,
+    ) -> None:
+        self.architecture = architecture
+        self.encoder = self._encoder_layers()
+        self.head = architecture.head
+        starts = np.stack([self._initial_parameters(seed, initial_bias) for seed in seeds])
+        self.theta = torch.from_numpy(starts).to(device)
+        size = len(seeds)
+        self.running = [
+            constant(size, layer.n_out, device=device)
+            for layer in (*self.encoder, *self.head)
+            if layer.norm
+            for constant in (torch.zeros, torch.ones)
+        ]
+        self.n_encoder = sum(int(np.prod(s)) for layer in self.encoder for s in layer.shapes) + self._n_before()
+        self.decays = self._decay_mask().to(device)
+        self._bind()
+
+    @property
+    def size(self) -> int:
+        """Number of networks M."""
+        return int(self.theta.shape[0])
+
+    @property
+    def device(self) -> torch.device:
+        """Where the networks are."""
+        return self.theta.device
+
+    def features(self, x: Tensor, training: bool = False) -> Tensor:
+        """V of a batch for each network: ``(M, b, n_features)`` to ``(M, n_components, b)``."""
+        h = x.transpose(1, 2)
+        for i, layer in enumerate(self.encoder):
+            h = self._layer(i, layer, h, training)
+        return h
+
+    def output(self, features: Tensor, training: bool = False) -> Tensor:
+        """G of features ``(M, n_components, b)``: ``(M, b)``, or ``(M, b, n_outputs)`` where there are several."""
+        h = features
+        for i, layer in enumerate(self.head):
+            h = self._layer(len(self.encoder) + i, layer, h, training)
+        return h[:, 0] if h.shape[1] == 1 else h.transpose(1, 2)
+
+    def forward(self, x: Tensor, training: bool = False, update: str = "both") -> Tensor:
+        """g(v(x)); `update` says whose gradient is wanted: "both", "g" (v is then run without one) or "v"."""
+        if update == "g":
+            with torch.no_grad():
+                features = self.features(x, training)
+            return self.output(features, training)
+        return self.output(self.features(x, training), training)
+
+    def _layer(self, index: int, layer: Layer, h: Tensor, training: bool) -> Tensor:
+        weights, *rest = self._parameters[index]
+        if layer.bias:
+            h = torch.baddbmm(rest[0].unsqueeze(2), weights.transpose(1, 2), h)
+        else:
+            h = torch.bmm(weights.transpose(1, 2), h)
+        if layer.norm:
+            h = self._norm(index, rest[0], rest[1], h, training)
+        return torch.relu_(h) if layer.relu else h
+
+    def _norm(self, index: int, scale: Tensor, shift: Tensor, h: Tensor, training: bool) -> Tensor:
+        M, width, b = h.shape
+        mean, variance = self._running_of(index)
+        # The native kernels rather than cuDNN's, which are not made for channels by the hundred thousand. One row says
+        # nothing about a spread: with a batch of one, training goes by the running statistics.
+        normed = torch.native_batch_norm(
+            h.reshape(1, M * width, b),
+            scale.reshape(-1),
+            shift.reshape(-1),
+            mean.view(-1),
+            variance.view(-1),
+            training and b > 1,
+            NORM_MOMENTUM,
+            NORM_EPS,
+        )[0]
+        return normed.view(M, width, b)
+
+    def _running_of(self, index: int) -> tuple[Tensor, Tensor]:
+        layers = (*self.encoder, *self.head)
+        first = 2 * sum(layer.norm for layer in layers[:index])
+        return self.running[first], self.running[first + 1]
+
+    def columns(self, update: str) -> slice:
+        """Columns of `theta` that an update of "both" parts, of "g" or of "v" moves."""
+        first = self.n_encoder if update == "g" else 0
+        return slice(first, self.n_encoder if update == "v" else self.theta.shape[1])
+
+    def gradient(self, objective: Tensor, update: str = "both") -> Tensor:
+        """Gradient of each network's objective, for the columns that the update moves; the rows never mix."""
+        wanted = [p for part in self._leaves(update) for p in part]
+        gradients = torch.autograd.grad(objective.sum(), wanted, allow_unused=True)
+        parts = [torch.zeros_like(p) if g is None else g for p, g in zip(wanted, gradients, strict=True)]
+        return torch.cat([part.reshape(self.size, -1) for part in parts], dim=1)
+
+    def _leaves(self, update: str) -> list[list[Tensor]]:
+        n_encoder = len(self.encoder)
+        return self._parameters[n_encoder if update == "g" else 0 : n_encoder if update == "v" else None]
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that makes the networks what they are, each tensor with a leading dimension M; not copied."""
+        return {"theta": self.theta, **{f"running_{i}": r for i, r in enumerate(self.running)}}
+
+    def replace_state(self, state: dict[str, Tensor]) -> None:
+        """Become the networks of a state, of as many networks as it has; its tensors are taken, not copied."""
+        self.theta = state["theta"]
+        self.running = [state[f"running_{i}"] for i in range(len(self.running))]
+        self._bind()
+
+    def select(self, keep: Tensor) -> None:
+        """Keep only these networks."""
+        self.replace_state({name: tensor.index_select(0, keep) for name, tensor in self.state().items()})
+
+    def arrays(self, m: int) -> NetworkArrays:
+        """Network m as NumPy arrays, batch norms folded in."""
+        return NetworkArrays(
+            tuple(self._folded(i, layer, m) for i, layer in enumerate(self.encoder)),
+            tuple(self._folded(len(self.encoder) + i, layer, m) for i, layer in enumerate(self.head)),
+        )
+
+    def module(self, m: int) -> nn.Sequential:
+        """Network m as a plain module on the CPU: ``module[0]`` is v, ``module[1]`` is g."""
+        arrays = self.arrays(m)
+        return nn.Sequential(_sequential(arrays.encoder), _sequential(arrays.head))
+
+    def _folded(self, index: int, layer: Layer, m: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
+        weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in self._parameters[index])
+        bias = rest[0] if layer.bias else np.zeros(layer.n_out)
+        if layer.norm:
+            mean, variance = (r[m].cpu().numpy().astype(np.float64) for r in self._running_of(index))
+            factor = rest[0] / np.sqrt(variance + NORM_EPS)
+            weights, bias = weights * factor, rest[1] - mean * factor
+        return weights, bias, layer.relu
+
+    def _encoder_layers(self) -> tuple[Layer, ...]:
+        return self.architecture.encoder
+
+    def _n_before(self) -> int:
+        """Parameters that stand before those of the layers."""
+        return 0
+
+    def _decay_mask(self) -> Tensor:
+        parts = [np.full(self._n_before(), 1.0)]
+        for layer in (*self.encoder, *self.head):
+            parts += [np.full(int(np.prod(s)), float(len(s) == 2)) for s in layer.shapes]
+        return torch.from_numpy(np.concatenate(parts).astype(np.float32))
+
+    def _initial_parameters(self, seed: int, initial_bias: float) -> NDArray[np.float32]:
+        """Uniform weights of variance 1/(3 n_in); batch norms start as the identity, biases at zero."""
+        rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
+        parts: list[NDArray[Any]] = []
+        layers = (*self.encoder, *self.head)
+        for i, layer in enumerate(layers):
+            bound = 1.0 / np.sqrt(layer.n_in)
+            parts.append(rng.uniform(-bound, bound, layer.n_in * layer.n_out))
+            if layer.norm:
+                parts += [np.ones(layer.n_out), np.zeros(layer.n_out)]
+            elif layer.bias:
+                parts.append(np.full(layer.n_out, initial_bias if i == len(layers) - 1 else 0.0))
+        return np.concatenate(parts).astype(np.float32)
+
+    def _bind(self) -> None:
+        """Make the layers' parameters leaves of the graph that are views of `theta`."""
+        self._parameters: list[list[Tensor]] = []
+        at = self._n_before()
+        for layer in (*self.encoder, *self.head):
+            views = []
+            for shape in layer.shapes:
+                width = int(np.prod(shape))
+                views.append(self.theta[:, at : at + width].unflatten(1, shape).detach().requires_grad_())
+                at += width
+            self._parameters.append(views)
+
+
+class EncoderStack(StackedMLP):
+    """One network whose encoder is any ``torch.nn.Module``; the stack then has the size 1.
+
+    Parameters
+    ----------
+    encoder : torch.nn.Module, or callable that takes a torch.Generator and returns one
+        Maps ``(b, n_features)`` to ``(b, n_components)``. A module is copied, the caller's own is not touched.
+    architecture : Architecture
+        Only its head is used.
+    seeds, device, initial_bias
+        As for :class:`StackedMLP`; one seed.
+    """
+
+    def __init__(
+        self,
+        encoder: nn.Module,
+        architecture: Architecture,
+        seeds: Sequence[int],
+        device: torch.device | str = "cpu",
+        initial_bias: float = 0.0,
+    ) -> None:
+        if len(seeds) != 1:
+            raise ValueError(f"a module encoder trains one network at a time; {len(seeds)} seeds were given.")
+        self.user_encoder = copy.deepcopy(encoder).to(device=device, dtype=torch.float32)
+        super().__init__(architecture, seeds, device, initial_bias)
+        user = torch.cat([p.detach().reshape(-1) for p in self.user_encoder.parameters()] + [self.theta.new_empty(0)])
+        self.theta = torch.cat([user.unsqueeze(0), self.theta], dim=1)
+        self.running += [b.unsqueeze(0) for b in self.user_encoder.buffers() if b.is_floating_point()]
+        self._bind()
+
+    def features(self, x: Tensor, training: bool = False) -> Tensor:
+        """V of a batch, shape (1, n_components, b)."""
+        self.user_encoder.train(training)
+        v = self.user_encoder(x[0])
+        if v.shape != (x.shape[1], self.architecture.n_components):
+            raise ValueError(
+                f"encoder must map ({x.shape[1]}, {x.shape[2]}) to ({x.shape[1]}, {self.architecture.n_components}), "
+                f"the rows by n_components; it returned {tuple(v.shape)}."
+            )
+        return v.T.unsqueeze(0)
+
+    def module(self, m: int) -> nn.Sequential:
+        """The network as a module on the CPU, in evaluation mode: ``module[0]`` is v, ``module[1]`` is g."""
+        head = [self._folded(i, layer, m) for i, layer in enumerate(self.head)]
+        return nn.Sequential(copy.deepcopy(self.user_encoder).cpu(), _sequential(head)).eval()
+
+    def _encoder_layers(self) -> tuple[Layer, ...]:
+        return ()
+
+    def _leaves(self, update: str) -> list[list[Tensor]]:
+        own: list[list[Tensor]] = [] if update == "g" else [list(self.user_encoder.parameters())]
+        return own + ([] if update == "v" else self._parameters)
+
+    def _n_before(self) -> int:
+        return sum(p.numel() for p in self.user_encoder.parameters())
+
+    def _bind(self) -> None:
+        if self.theta.shape[1] < self.decays.shape[0]:
+            return  # the base class calls this before the encoder's parameters have been put in front
+        super()._bind()
+        at = 0
+        for p in self.user_encoder.parameters():
+            p.data = self.theta[0, at : at + p.numel()].view(p.shape)
+            at += p.numel()
+        floats = [b for b in self.user_encoder.buffers() if b.is_floating_point()]
+        for buffer, running in zip(floats, self.running[len(self.running) - len(floats) :], strict=True):
+            buffer.data = running[0]
+
+
+def reinitialised(encoder: nn.Module, seed: int) -> nn.Module:
+    """A copy of a module with parameters drawn anew from `seed`; torch's global generator is left as it was."""
+    module = copy.deepcopy(encoder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        for part in module.modules():
+            reset: Callable[[], None] | None = getattr(part, "reset_parameters", None)
+            if callable(reset):
+                reset()
+    return module
+
+
+def _sequential(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]]) -> nn.Sequential:
+    parts: list[nn.Module] = []
+    for weights, bias, relu in layers:
+        linear = nn.Linear(weights.shape[0], weights.shape[1])
+        with torch.no_grad():
+            linear.weight.copy_(torch.from_numpy(weights.T.copy()))
+            linear.bias.copy_(torch.from_numpy(np.asarray(bias)))
+        parts += [linear, nn.ReLU()] if relu else [linear]
+    return nn.Sequential(*parts).eval()

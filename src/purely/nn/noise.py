@@ -1,0 +1,70 @@
+"""Random numbers of a stack without a state: a hash of who draws them, when, what for, and which one it is.
+
+Network m's numbers follow from its own seed, so they do not depend on the networks beside it; nothing has to be saved
+to resume; a CPU and a GPU draw the same; and one call serves the whole stack. The hash is the counter-based generator
+splitmix64 (Steele, Lea and Flood, OOPSLA 2014), in the wrapping integer arithmetic that NumPy and torch share.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+__all__ = ["dropout_mask", "normal_noise", "random_orders", "stream_starts"]
+
+ROWS_P, ROWS_U, DROPOUT, GRADIENT = range(4)
+
+_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+
+
+def stream_starts(seeds: NDArray[np.uint64], purpose: int, number: int) -> NDArray[np.int64]:
+    """Where each network's stream for a purpose and a step (or epoch) begins, shape (M,)."""
+    with np.errstate(over="ignore"):
+        state = _mix_numpy(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))
+        return _mix_numpy(state + np.uint64(number + 1) * np.uint64(_GOLDEN)).view(np.int64)
+
+
+def _mix_numpy(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)
+    return x ^ (x >> np.uint64(31))
+
+
+def random_words(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
+    """Random 64-bit integers, shape (M, count)."""
+    counter = torch.arange(1, count + 1, device=device).mul_(_signed(_GOLDEN))
+    x = counter + torch.from_numpy(starts).to(device).unsqueeze(1)
+    for shift, factor in ((30, _FIRST), (27, _SECOND)):
+        x.bitwise_xor_((x >> shift).bitwise_and_((1 << (64 - shift)) - 1)).mul_(_signed(factor))
+    return x.bitwise_xor_((x >> 31).bitwise_and_((1 << 33) - 1))
+
+
+def random_orders(starts: NDArray[np.int64], counts: Tensor, longest: int) -> Tensor:
+    """A random permutation of ``range(counts[m])`` for each network, in the first places of (M, longest)."""
+    keys = random_words(starts, longest, counts.device)
+    outside = torch.arange(longest, device=counts.device) >= counts.unsqueeze(1)
+    return keys.masked_fill_(outside, torch.iinfo(torch.int64).max).argsort(dim=1)
+
+
+def dropout_mask(starts: NDArray[np.int64], shape: tuple[int, ...], share: float, device: torch.device) -> Tensor:
+    """True where an input is kept, shape (M, *shape); a byte decides, so the share is a multiple of 1/256."""
+    count = int(np.prod(shape))
+    random_bytes = random_words(starts, -(-count // 8), device).view(torch.uint8)
+    return (random_bytes >= dropout_threshold(share))[:, :count].view(len(starts), *shape)
+
+
+def dropout_threshold(share: float) -> int:
+    """How many of the 256 values of a byte stand for a dropped input."""
+    return min(255, round(256 * share))
+
+
+def normal_noise(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
+    """Standard normal numbers, shape (M, count), from 24 bits each."""
+    uniform = (random_words(starts, count, device) >> 40).add_(1 << 23).float().add_(0.5).mul_(2.0**-24)
+    return torch.special.ndtri(uniform)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >= 1 << 63 else word

@@ -1,0 +1,46 @@
+"""Scaling of the columns, so that one learning rate fits all data; loads no torch."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["Scaling", "column_scaling"]
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """Centre and scale of the columns; a `mean` of None does not centre."""
+
+    mean: NDArray[np.float64] | None
+    scale: NDArray[np.float64]
+
+    def __call__(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Scaled rows of a dense array."""
+        return (rows - (0.0 if self.mean is None else self.mean)) / self.scale
+
+
+def column_scaling(X: Any, block: int = 65536) -> Scaling:
+    """Centre and scale that make one learning rate fit all data.
+
+    A dense column is centred and divided by its standard deviation, or by a quarter of its range where that is more:
+    a column that is zero but for a few rows would otherwise be blown up. A sparse matrix is not centred, and all of it
+    is divided by one number, its root mean square over the entries of a row: the weights of a tf-idf mean something
+    relative to each other.
+    """
+    if sp.issparse(X):
+        mean_square = float(X.multiply(X).sum()) / max(1, X.shape[0] * X.shape[1])
+        return Scaling(None, np.full(X.shape[1], np.sqrt(mean_square) if mean_square > 0 else 1.0))
+    n = X.shape[0]
+    starts = range(0, n, block)
+    mean = np.sum([X[s : s + block].sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
+    square = np.sum([((X[s : s + block] - mean) ** 2).sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
+    spread = np.max([X[s : s + block].max(axis=0) for s in starts], axis=0).astype(np.float64) - np.min(
+        [X[s : s + block].min(axis=0) for s in starts], axis=0
+    )
+    scale = np.maximum(np.sqrt(square), spread / 4.0)
+    return Scaling(mean, np.where(scale > 0, scale, 1.0))

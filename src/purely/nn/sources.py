@@ -1,0 +1,254 @@
+"""Where minibatches come from: arrays in memory, arrays on disk, sparse matrices, or the caller's own iterator.
+
+Rows are asked for by index, ``(M, steps, b)`` at a time, and come as tensors ``(M, b, d)`` of float32 on the device.
+A dense array is copied to the device once; a memory-mapped array is read batch by batch; a sparse matrix stays sparse
+on the device and only the rows of the current batch are made dense.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
+from purely.nn.scaling import Scaling
+
+__all__ = [
+    "ArrayRows",
+    "BatchShape",
+    "Batches",
+    "CSRRows",
+    "MappedRows",
+    "RowBatches",
+    "Rows",
+    "Split",
+    "StreamBatches",
+    "rows_of",
+]
+
+#: Rows of one forward pass without gradient hold at most this many numbers.
+EVALUATION_ELEMENTS = 1 << 26
+
+
+class Rows(Protocol):
+    """Rows of a data set, as the loop asks for them."""
+
+    n_features: int
+
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
+        """Rows of `index`, shape (M, steps, b): one tensor (M, b, d) a step."""
+        ...
+
+
+class ArrayRows:
+    """A dense array, held on the device as float32."""
+
+    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
+        scaled = X if scaling is None else scaling(X)
+        self.tensor = torch.from_numpy(np.array(scaled, dtype=np.float32, order="C")).to(device)
+        self.n_features = int(X.shape[1])
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[ArrayRows]) -> ArrayRows:
+        """The rows of several, one after another."""
+        whole = copy.copy(parts[0])
+        if len(parts) > 1:
+            whole.tensor = torch.cat([part.tensor for part in parts])
+        return whole
+
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
+        """Rows by index, gathered on the device."""
+        M, _, b = index.shape
+        for rows in index.to(self.tensor.device).unbind(1):
+            yield self.tensor.index_select(0, rows.reshape(-1)).view(M, b, self.n_features)
+
+
+class MappedRows:
+    """A memory-mapped array; a batch is read, converted and scaled when it is asked for."""
+
+    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
+        self.array, self.device, self.scaling = X, device, scaling
+        self.n_features = int(X.shape[1])
+
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
+        """Rows by index, read from the file."""
+        for rows in index.cpu().numpy().swapaxes(0, 1):
+            block = np.asarray(self.array[rows.ravel()], dtype=np.float64)
+            if self.scaling is not None:
+                block = self.scaling(block)
+            x = torch.from_numpy(np.ascontiguousarray(block, dtype=np.float32)).to(self.device)
+            yield x.view(*rows.shape, self.n_features)
+
+
+class CSRRows:
+    """A SciPy sparse matrix, held on the device in compressed rows; only the rows of a batch are made dense."""
+
+    def __init__(self, X: Any, device: torch.device, scaling: Scaling | None = None) -> None:
+        X = sp.csr_matrix(X, copy=True)
+        X.sum_duplicates()
+        values = X.data if scaling is None else X.data / scaling.scale[X.indices]
+        self.n_features = int(X.shape[1])
+        self.indptr = X.indptr.astype(np.int64)
+        self.values = torch.from_numpy(values.astype(np.float32)).to(device)
+        self.columns = torch.from_numpy(X.indices.astype(np.int64)).to(device)
+
+    @classmethod
+    def concatenate(cls, parts: Sequence[CSRRows]) -> CSRRows:
+        """The rows of several, one after another."""
+        whole = copy.copy(parts[0])
+        if len(parts) > 1:
+            before = np.cumsum([0] + [part.indptr[-1] for part in parts])
+            starts = [part.indptr[:-1] + b for part, b in zip(parts, before[:-1], strict=True)]
+            whole.indptr = np.concatenate([*starts, before[-1:]])
+            whole.values = torch.cat([part.values for part in parts])
+            whole.columns = torch.cat([part.columns for part in parts])
+        return whole
+
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
+        """Rows by index, scattered into a dense batch on the device."""
+        device = self.values.device
+        for rows in index.cpu().numpy().swapaxes(0, 1):
+            flat = rows.ravel()
+            counts = self.indptr[flat + 1] - self.indptr[flat]
+            before = np.cumsum(counts) - counts
+            # Entry e of the batch belongs to the row whose run of entries covers e; its place in the matrix is that
+            # row's start plus how far e is into the run.
+            length = int(counts.sum())
+            repeats = torch.from_numpy(counts).to(device)
+            starts = torch.from_numpy(self.indptr[flat] - before).to(device)
+            row_starts = torch.arange(flat.size, device=device) * self.n_features
+            both = torch.stack([starts, row_starts]).repeat_interleave(repeats, dim=1, output_size=length)
+            place = both[0] + torch.arange(length, device=device)
+            x = torch.zeros(flat.size * self.n_features, device=device)
+            x[both[1] + self.columns[place]] = self.values[place]
+            yield x.view(*rows.shape, self.n_features)
+
+
+def rows_of(X: Any, device: torch.device, scaling: Scaling | None = None) -> Rows:
+    """The source for what `X` is: a sparse matrix, a memory-mapped array, or an array."""
+    if sp.issparse(X):
+        return CSRRows(X, device, scaling)
+    if isinstance(X, np.memmap):
+        return MappedRows(X, device, scaling)
+    return ArrayRows(np.asarray(X), device, scaling)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Row numbers of one network: what it is trained on and what is held out, positives and unlabelled apart."""
+
+    train_p: NDArray[np.intp]
+    train_u: NDArray[np.intp]
+    held_p: NDArray[np.intp]
+    held_u: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class BatchShape:
+    """Minibatches of an epoch: how many, and how many positives and unlabelled rows each has.
+
+    One for the whole stack. P and U are in every batch in the proportion in which they are in the data, and all of
+    them are seen once in an epoch (a few twice where the batch size does not divide their number).
+
+    Examples
+    --------
+    >>> from purely.nn.sources import BatchShape
+    >>> BatchShape.of(n_positive=1000, n_unlabelled=2000, batch_size=250)
+    BatchShape(steps=12, n_p=84, n_u=167)
+    """
+
+    steps: int
+    n_p: int
+    n_u: int
+
+    @classmethod
+    def of(cls, n_positive: int, n_unlabelled: int, batch_size: int) -> BatchShape:
+        """The shape for batches of about `batch_size` rows."""
+        steps = max(1, min(round((n_positive + n_unlabelled) / batch_size), n_positive, n_unlabelled))
+        return cls(steps, -(-n_positive // steps), -(-n_unlabelled // steps))
+
+
+class Batches(Protocol):
+    """What the loop trains on: for each epoch, minibatches with the positives first."""
+
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches (M, b, d) of the given networks, each with its number of positives."""
+        ...
+
+
+class RowBatches:
+    """Minibatches of rows: every network goes through its own rows in its own order.
+
+    The order in epoch e of a network comes from its seed and e alone: nothing has to be remembered to resume, and
+    nothing depends on the other networks.
+    """
+
+    def __init__(self, rows: Rows, splits: Sequence[Split], seeds: Sequence[int], shape: BatchShape) -> None:
+        self.rows, self.shape = rows, shape
+        self.seeds = np.asarray(seeds, dtype=np.uint64)
+        self.parts = [
+            (purpose, per_batch, *padded_rows([getattr(split, name) for split in splits]))
+            for purpose, per_batch, name in ((ROWS_P, shape.n_p, "train_p"), (ROWS_U, shape.n_u, "train_u"))
+        ]
+
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches of one epoch."""
+        parts = [self._order(number, networks, device, *part) for part in self.parts]
+        for x in self.rows.batches(torch.cat(parts, dim=2)):
+            yield x, self.shape.n_p
+
+    def _order(
+        self,
+        number: int,
+        networks: NDArray[np.intp],
+        device: torch.device,
+        purpose: int,
+        per_batch: int,
+        rows: Tensor,
+        counts: Tensor,
+    ) -> Tensor:
+        """Rows of one kind in this epoch's order, (M, steps, per_batch); the first come again where they run out."""
+        places = torch.from_numpy(networks).to(rows.device)
+        own, n_own = rows.index_select(0, places).to(device), counts.index_select(0, places).to(device)
+        order = random_orders(stream_starts(self.seeds[networks], purpose, number), n_own, own.shape[1])
+        wanted = torch.arange(self.shape.steps * per_batch, device=device) % n_own.unsqueeze(1)
+        return own.gather(1, order.gather(1, wanted)).view(len(networks), self.shape.steps, per_batch)
+
+
+def padded_rows(parts: Sequence[NDArray[np.intp]]) -> tuple[Tensor, Tensor]:
+    """Row numbers of each network, padded to the longest (M, longest), and how many there are (M,)."""
+    counts = np.array([part.size for part in parts])
+    padded = np.zeros((len(parts), int(counts.max())), dtype=np.int64)
+    for place, part in zip(padded, parts, strict=True):
+        place[: part.size] = part
+    return torch.from_numpy(padded), torch.from_numpy(counts)
+
+
+class StreamBatches:
+    """Minibatches from the caller: `make` is called with the number of the epoch and yields pairs (P, U) of rows.
+
+    Every network of the stack sees the same batches.
+    """
+
+    def __init__(
+        self,
+        make: Callable[[int], Iterable[tuple[Any, Any]]],
+        scaling: Scaling | None = None,
+    ) -> None:
+        self.make, self.scaling = make, scaling
+
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
+        """Minibatches of one epoch."""
+        for P, U in self.make(number):
+            both = sp.vstack([P, U], format="csr") if sp.issparse(P) else np.concatenate([np.asarray(P), np.asarray(U)])
+            index = torch.arange(both.shape[0]).view(1, 1, -1)
+            x = next(rows_of(both, device, self.scaling).batches(index))
+            yield x.expand(len(networks), -1, -1).contiguous(), P.shape[0]

@@ -1,0 +1,392 @@
+r"""The one training loop.
+
+Every network of a stack minimises a loss on its own rows, in its own random order, and stops by itself:
+
+    for each epoch
+        for each minibatch of P and U, in one forward pass
+            gradient of the loss, (noise, clipping,) one step of the optimiser for g, for v, or for both
+        J of every network on the rows it holds out
+        networks whose held-out J improved are copied; networks that have waited too long are stopped
+
+Nothing random has a state: the order of the rows, dropout masks and gradient noise of a network follow from its seed
+and the number of the epoch or step. So a network becomes the same whichever others are in the stack, and an
+interrupted run that is resumed ends where an uninterrupted one does. A stopped network costs nothing once a quarter of
+the stack has stopped: the rest is then moved together.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from purely.nn.losses import Loss
+from purely.nn.networks import StackedMLP
+from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
+from purely.nn.optimisers import Optimiser, OptimiserName, clip_rows
+from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
+
+__all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "outputs_of", "resolve_device", "train"]
+
+#: The paper updates g with four minibatches, then v with one.
+ALTERNATION = ("g", "g", "g", "g", "v")
+
+
+class TrainingInterrupted(UserWarning):
+    """Training was interrupted from the keyboard; the best networks so far were kept."""
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How networks are trained.
+
+    Parameters
+    ----------
+    optimizer : {"adam", "sgd", "adagrad"}
+    learning_rate : float
+    schedule : {"constant", "cosine"}
+        Whether the rate stays or falls to zero along half a cosine over `max_epochs`.
+    update : {"joint", "alternating"}
+        Both parts in every step, or the paper's four steps for g and one for v.
+    weight_decay : float
+        Decay of the weights, decoupled from the gradient.
+    gradient_noise : float
+        Standard deviation of normal noise that is added to every gradient.
+    clip_norm : float or None
+        Largest Euclidean norm of a network's gradient.
+    dropout : float
+        Share of the inputs that are set to zero, in steps of 1/256.
+    max_epochs, patience : int
+        The longest training, and how many epochs without a better held-out J end it.
+    tol : float
+        How much lower a held-out J has to be to be better.
+    dtype : {"float32", "bfloat16"}
+        Arithmetic of the forward and backward passes; parameters are float32 always.
+    verbose : bool
+        Show a progress bar with the mean J of the training batches and of the held-out rows.
+    checkpoint : path or None
+        File to save to and to resume from.
+    checkpoint_every : int
+        Epochs between two saves.
+    fingerprint : str
+        What the run is about; a checkpoint of something else is refused.
+    """
+
+    optimizer: OptimiserName = "adam"
+    learning_rate: float = 1e-3
+    schedule: Literal["constant", "cosine"] = "constant"
+    update: Literal["joint", "alternating"] = "joint"
+    weight_decay: float = 0.0
+    gradient_noise: float = 0.0
+    clip_norm: float | None = None
+    dropout: float = 0.0
+    max_epochs: int = 100
+    patience: int = 20
+    tol: float = 0.0
+    dtype: Literal["float32", "bfloat16"] = "float32"
+    verbose: bool = False
+    checkpoint: str | Path | None = None
+    checkpoint_every: int = 10
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened, epoch by epoch; entries after a network's stop are NaN.
+
+    Attributes
+    ----------
+    train_loss, train_j : ndarray of shape (n_epochs, M)
+        Loss and J of the training batches, with dropout at work.
+    held_loss, held_j : ndarray of shape (n_epochs, M)
+        Loss and J of the held-out rows.
+    best_epoch : ndarray of int, shape (M,)
+        Epoch, counted from 0, whose network was kept.
+    interrupted : bool
+        Whether Ctrl-C ended the training.
+    """
+
+    train_loss: NDArray[np.float64]
+    train_j: NDArray[np.float64]
+    held_loss: NDArray[np.float64]
+    held_j: NDArray[np.float64]
+    best_epoch: NDArray[np.intp]
+    interrupted: bool
+
+    @property
+    def best_held_j(self) -> NDArray[np.float64]:
+        """Held-out J of the network that was kept, shape (M,)."""
+        return self.held_j[self.best_epoch, np.arange(self.best_epoch.size)]
+
+
+def train(
+    stack: StackedMLP,
+    batches: Batches,
+    held_out: HeldOut,
+    loss: Loss,
+    settings: TrainingSettings,
+    seeds: Sequence[int],
+) -> History:
+    """Train every network of a stack; the stack then holds, of each, the state of lowest held-out J.
+
+    Parameters
+    ----------
+    stack : StackedMLP
+        The networks, changed in place.
+    batches : RowBatches or StreamBatches
+        Minibatches, the positives first.
+    held_out : HeldOut
+        Rows that each network is judged by.
+    loss : Loss
+        What is minimised; its `information` is what is watched.
+    settings : TrainingSettings
+    seeds : sequence of int
+        One a network, for dropout and gradient noise.
+
+    Returns
+    -------
+    History
+    """
+    run = _Run(stack, settings)
+    run.resume()
+    own_seeds = np.asarray(seeds, dtype=np.uint64)
+    progress = _progress_bar(settings, run.epoch)
+    interrupted = False
+    try:
+        while run.epoch < settings.max_epochs and run.alive.size:
+            outputs = []
+            for x, n_p in batches.epoch(run.epoch, run.alive, stack.device):
+                update = "both" if settings.update == "joint" else ALTERNATION[run.step % len(ALTERNATION)]
+                if settings.dropout:
+                    x = _drop(x, settings.dropout, stream_starts(own_seeds[run.alive], DROPOUT, run.step))
+                with _autocast(stack, settings):
+                    z = stack.forward(x, training=True, update=update).float()
+                grad = stack.gradient(loss(z[:, :n_p], z[:, n_p:]).objective, update)
+                if settings.gradient_noise:
+                    starts = stream_starts(own_seeds[run.alive], GRADIENT, run.step)
+                    grad.add_(normal_noise(starts, grad.shape[1], stack.device), alpha=settings.gradient_noise)
+                if settings.clip_norm is not None:
+                    clip_rows(grad, settings.clip_norm)
+                run.optimiser.step(stack.theta, grad, run.rate(), stack.columns(update))
+                outputs.append((z.detach()[:, :n_p], z.detach()[:, n_p:]))
+                run.step += 1
+            if not outputs:
+                raise ValueError("the batch iterator yielded no batch; an epoch needs at least one pair (P, U).")
+            z_p, z_u = (torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))
+            run.record(loss(z_p, z_u).value, loss.information(z_p, z_u), *held_out.judge(stack, loss, run.alive))
+            run.save()
+            progress.set_postfix(run.summary())
+            progress.update()
+    except KeyboardInterrupt:
+        interrupted = True
+        warnings.warn(
+            f"training was interrupted after {run.epoch} epochs; each network is the best so far.",
+            TrainingInterrupted,
+            stacklevel=3,
+        )
+    finally:
+        progress.close()
+    return run.finish(interrupted)
+
+
+class _Run:
+    """State of one call of :func:`train`: networks, optimiser, the best so far, who has stopped."""
+
+    def __init__(self, stack: StackedMLP, settings: TrainingSettings) -> None:
+        self.stack, self.settings = stack, settings
+        self.optimiser = Optimiser(settings.optimizer, settings.weight_decay, stack.decays, {}, {})
+        self.alive = np.arange(stack.size)
+        self.best = {name: tensor.clone() for name, tensor in stack.state().items()}
+        self.best_j = np.full(stack.size, np.inf)
+        self.best_epoch = np.zeros(stack.size, dtype=np.intp)
+        self.waited = np.zeros(stack.size, dtype=np.intp)
+        self.epoch = 0
+        self.step = 0
+        self.steps_an_epoch: int | None = None
+        self.history: list[NDArray[np.float64]] = []
+
+    def rate(self) -> float:
+        """Learning rate of this step."""
+        if self.settings.schedule == "constant":
+            return self.settings.learning_rate
+        within = 0.0 if self.steps_an_epoch is None else (self.step % self.steps_an_epoch) / self.steps_an_epoch
+        share = (self.epoch + within) / self.settings.max_epochs
+        return self.settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * share))
+
+    @torch.no_grad()
+    def record(self, train_loss: Tensor, train_j: Tensor, held_loss: Tensor, held_j: Tensor) -> None:
+        """End an epoch: note its losses, keep what is better than before, stop what has waited long enough."""
+        losses = torch.stack([train_loss, train_j, held_loss, held_j]).double().cpu().numpy()
+        row = np.full((4, self.best_j.size), np.nan)
+        row[:, self.alive] = losses
+        stopped = self.waited[self.alive] >= self.settings.patience
+        row[:, self.alive[stopped]] = np.nan
+        self.history.append(row)
+        better = ~stopped & (losses[3] < self.best_j[self.alive] - self.settings.tol)
+        if better.any():
+            networks = self.alive[better]
+            self.best_j[networks] = losses[3][better]
+            self.best_epoch[networks] = self.epoch
+            _copy_rows(self.stack.state(), self.best, np.flatnonzero(better), networks)
+        self.waited[self.alive] = np.where(better, 0, self.waited[self.alive] + 1)
+        self.epoch += 1
+        self.steps_an_epoch = self.step // self.epoch
+        self._drop_stopped()
+
+    def _drop_stopped(self) -> None:
+        going = self.waited[self.alive] < self.settings.patience
+        if not going.any():
+            self.alive = self.alive[:0]
+        elif going.mean() <= 0.75:
+            keep = torch.from_numpy(np.flatnonzero(going)).to(self.stack.device)
+            self.stack.select(keep)
+            self.optimiser.select(keep)
+            self.alive = self.alive[going]
+
+    def summary(self) -> dict[str, str]:
+        """Mean J of this epoch, for the progress bar."""
+        _, train_j, _, held_j = np.nanmean(self.history[-1], axis=1)
+        return {"J": f"{train_j:.4f}", "held-out J": f"{held_j:.4f}", "networks": str(self.alive.size)}
+
+    def save(self) -> None:
+        """Write a checkpoint where one is due; a crash while writing leaves the one before."""
+        path, last = self.settings.checkpoint, self.epoch >= self.settings.max_epochs or not self.alive.size
+        if path is None or not (last or self.epoch % self.settings.checkpoint_every == 0):
+            return
+        contents = {
+            "fingerprint": self.settings.fingerprint,
+            "numbers": {"epoch": self.epoch, "step": self.step},
+            "alive": torch.from_numpy(self.alive),
+            "network": self.stack.state(),
+            "optimiser": self.optimiser.state,
+            "optimiser_steps": self.optimiser.steps,
+            "best": self.best,
+            "best_j": torch.from_numpy(self.best_j),
+            "best_epoch": torch.from_numpy(self.best_epoch),
+            "waited": torch.from_numpy(self.waited),
+            "history": torch.from_numpy(np.stack(self.history)),
+        }
+        partial = Path(f"{path}.partial")
+        torch.save(contents, partial)
+        os.replace(partial, path)
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, where there is one."""
+        path = self.settings.checkpoint
+        if path is None or not Path(path).exists():
+            return
+        contents = torch.load(path, map_location=self.stack.device, weights_only=True)
+        if contents["fingerprint"] != self.settings.fingerprint:
+            raise ValueError(
+                f"checkpoint {str(path)!r} belongs to other data, parameters or random_state; "
+                "delete the file or give another name."
+            )
+        self.epoch, self.step = contents["numbers"]["epoch"], contents["numbers"]["step"]
+        self.steps_an_epoch = self.step // self.epoch
+        self.alive = contents["alive"].cpu().numpy()
+        self.stack.replace_state(contents["network"])
+        self.optimiser.state, self.optimiser.steps = contents["optimiser"], contents["optimiser_steps"]
+        self.best = contents["best"]
+        self.best_j, self.best_epoch, self.waited = (
+            contents[name].cpu().numpy() for name in ("best_j", "best_epoch", "waited")
+        )
+        self.history = list(contents["history"].cpu().numpy())
+
+    def finish(self, interrupted: bool) -> History:
+        """Put the best state of every network back into the stack."""
+        self.stack.replace_state(self.best)
+        rows = np.stack(self.history) if self.history else np.full((1, 4, self.best_j.size), np.nan)
+        return History(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], self.best_epoch, interrupted)
+
+
+class HeldOut:
+    """Rows that each network of a stack is judged by.
+
+    Networks may hold out different numbers of rows: rows are padded to the longest for one forward pass, and the loss
+    is taken over networks with equal numbers together, without the padding.
+    """
+
+    def __init__(self, rows: Rows, splits: Sequence[Split]) -> None:
+        self.rows = rows
+        self.index, _ = padded_rows([np.concatenate([s.held_p, s.held_u]) for s in splits])
+        self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
+
+    def judge(self, stack: StackedMLP, loss: Loss, networks: NDArray[np.intp]) -> tuple[Tensor, Tensor]:
+        """Loss and J of the given networks on their held-out rows, each of shape (M,)."""
+        z = outputs_of(stack, self.rows, self.index[torch.from_numpy(networks)])
+        sizes = self.sizes[networks]
+        value, information = z.new_empty(stack.size), z.new_empty(stack.size)
+        for n_p, n_u in np.unique(sizes, axis=0):
+            same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
+            z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
+            value[same] = loss(z_p, z_u).value
+            information[same] = loss.information(z_p, z_u)
+        return value, information
+
+
+@torch.no_grad()
+def outputs_of(stack: StackedMLP, rows: Rows, index: Tensor) -> Tensor:
+    """Outputs of network m for the rows ``index[m]``, shape (M, n[, n_outputs])."""
+    step = max(1, EVALUATION_ELEMENTS // (index.shape[0] * rows.n_features))
+    blocks = index.unsqueeze(1).split(step, dim=2)
+    return torch.cat([stack.forward(x).float() for block in blocks for x in rows.batches(block)], dim=1)
+
+
+def resolve_device(device: str) -> torch.device:
+    """The device for "auto", "cpu" or "cuda"; "auto" is a GPU where there is one."""
+    if device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if device not in ("cpu", "cuda") and not device.startswith("cuda:"):
+        raise ValueError(f"device must be 'auto', 'cpu' or 'cuda'; {device!r} was given.")
+    if device != "cpu" and not torch.cuda.is_available():
+        raise ValueError(f"device {device!r} was given, but torch finds no CUDA device here; use 'auto' or 'cpu'.")
+    return torch.device(device)
+
+
+def _drop(x: Tensor, share: float, starts: NDArray[np.int64]) -> Tensor:
+    """Inverted dropout of the inputs, in place."""
+    keep = dropout_mask(starts, tuple(x.shape[1:]), share, x.device)
+    return x.mul_(keep).mul_(256.0 / (256.0 - dropout_threshold(share)))
+
+
+def _autocast(stack: StackedMLP, settings: TrainingSettings) -> contextlib.AbstractContextManager[Any]:
+    if settings.dtype == "float32":
+        return contextlib.nullcontext()
+    return torch.autocast(stack.device.type, dtype=torch.bfloat16)
+
+
+def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, places: Any) -> None:
+    for name, tensor in source.items():
+        from_rows, to_rows = (torch.from_numpy(i).to(tensor.device) for i in (rows, places))
+        target[name].index_copy_(0, to_rows, tensor.index_select(0, from_rows))
+
+
+class _Silent:
+    """Stands in for a progress bar where none is wanted."""
+
+    def set_postfix(self, values: dict[str, str]) -> None:
+        """Do nothing."""
+
+    def update(self) -> None:
+        """Do nothing."""
+
+    def close(self) -> None:
+        """Do nothing."""
+
+
+def _progress_bar(settings: TrainingSettings, start: int) -> Any:
+    if not settings.verbose:
+        return _Silent()
+    from tqdm.auto import tqdm
+
+    return tqdm(total=settings.max_epochs, initial=start, unit="epoch", desc="networks")

@@ -1,0 +1,8 @@
+"""Representations of positive and unlabelled data (section 4 of the paper). Loading this package loads no torch."""
+
+from purely.representation._networks import DivergedWarning, OverfittingWarning, fit_together
+from purely.representation.linear import LSDR
+from purely.representation.pnrl import PNRL
+from purely.representation.purl import PURL
+
+__all__ = ["LSDR", "PNRL", "PURL", "DivergedWarning", "OverfittingWarning", "fit_together"]

@@ -1,0 +1,326 @@
+r"""PURL: representations from positive and unlabelled data, by maximising PU-SMI (section 4 of the paper)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from purely._warnings import SearchBoundWarning
+from purely.labels import PULabels, check_scenario
+from purely.representation._checks import check_choice, check_number
+from purely.representation._networks import Floats, NetworkRepresentation, OverfittingWarning, by_blocks
+from purely.representation._plan import ALL_ROWS, Fit, TrainedMember
+from purely.representation._recipe import Recipe, network_recipe
+from purely.smi.objective import information_from_objective, pu_objective
+
+__all__ = ["PURL"]
+
+#: Neither of these alone is alarming: a small gap, or a large ratio of two small numbers.
+OVERFIT_FACTOR, OVERFIT_GAP = 1.5, 0.1
+
+
+class PURL(NetworkRepresentation):
+    r"""Positive-unlabelled representation learning.
+
+    A network :math:`w = g \circ v` models the ratio :math:`p(x \mid y=+1) / p(x)`; its hidden part :math:`v` is the
+    representation. The best :math:`w` minimises
+
+    .. math:: J(w) = \tfrac12 \mathbb E_U w^2 - \mathbb E_P w ,
+
+    and PU-SMI is :math:`\frac{\pi}{1 - \pi} (-J - \tfrac12)`, so learning needs no class prior. Training uses the
+    logistic loss of P against U by default, which has the same optimum and learns it better; what is reported, and
+    what stops the training, is J on rows held out.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+        Width of the representation.
+    hidden : tuple of int, default=(60,)
+        Widths of the hidden layers before it. ``()`` makes v linear: then ``components_`` is the projection, and by
+        default 10 starts are trained at once and the best is kept, for linear v has poor local optima.
+    head_hidden : tuple of int or "auto", default="auto"
+        Hidden layers of g. "auto" is ``()``, or ``(20,)`` where v is linear: the ratio along a direction need not be
+        monotone.
+    encoder : torch.nn.Module, default=None
+        Replaces v: maps ``(b, n_features)`` to ``(b, n_components)``. Networks are then trained one after another, each
+        from parameters drawn anew by the modules' own ``reset_parameters``.
+    loss : {"logistic", "squared", "squared-nn"}, default="logistic"
+        "squared" is J itself, as in the paper; "squared-nn" is J with a non-negative correction, see
+        :func:`purely.nn.losses.non_negative_j_pu`.
+    prior_min : float, default=0.1
+        The smallest class prior that is thought possible: the ratio is at most ``1 / prior_min``. "logistic" cannot
+        exceed that, "squared-nn" is not rewarded for it, "squared" ignores it.
+    update : {"joint", "alternating"}, default="joint"
+        g and v in every step, or the paper's four steps for g and one for v.
+    preset : {None, "paper", "paper-text"}, default=None
+        "paper" is the paper's d-60-20-1 network with J, SGD at 0.001, weight decay 0.0005, gradient noise 0.01 and
+        alternating updates; "paper-text" its d-30-10-1. The parameters that a preset names are taken from it, whatever
+        they are set to here.
+    optimizer : {"adam", "sgd", "adagrad"}, default="adam"
+    learning_rate : float, default=0.001
+    schedule : {"constant", "cosine"}, default="constant"
+        Whether the rate stays or falls to zero over `max_epochs`.
+    weight_decay : float, default=0.0001
+    gradient_noise : float, default=0
+        Standard deviation of noise that is added to gradients.
+    clip_norm : float or None, default=None
+        Largest norm of a network's gradient.
+    dropout : float, default=0.2
+        Share of inputs set to zero in training. Not used where v is linear.
+    max_epochs : int, default=200
+    patience : int, default=15
+        Epochs without a better held-out J that end the training of a network.
+    tol : float, default=0
+        How much lower J has to be to be better.
+    batch_size : int or "auto", default="auto"
+        Rows of a minibatch, P and U in the proportion of the data; "auto" is a tenth of the training rows, at least 32
+        and at most 250.
+    validation_fraction : float, default=1/6
+        Share of the rows each network holds out; another draw for every member of the ensemble.
+    n_starts : int or "auto", default="auto"
+        Restarts of each network, of which the one of lowest J is kept; "auto" is 1, or 10 where v is linear.
+    n_ensemble : int or "auto", default="auto"
+        Networks whose ratios are averaged (logarithms of ratios where the loss is logistic); "auto" is 5, or 1 where v
+        is linear.
+    cross_fit : int, default=0
+        With K of at least 2, K further sets of networks are trained in the same stack, each on K-1 of K folds;
+        ``oof_density_ratio_`` and ``oof_information_`` then say what the ratio is worth on rows it has not seen. The
+        model itself is the one that ``cross_fit=0`` gives.
+    standardize : bool, default=True
+        Scale the columns, see :func:`purely.nn.scaling.column_scaling`; outputs refer to the columns as given.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling. It changes
+        the ratio that is reported (to the population, not to U), not the training.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+    dtype : {"float32", "bfloat16"}, default="float32"
+    checkpoint : path or None, default=None
+        File to save to every ten epochs, and to resume from where it exists.
+    random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Show a progress bar with J on training batches and on held-out rows.
+
+    Attributes
+    ----------
+    information_ : float
+        :math:`-J - 1/2` on rows not trained on: out of fold where `cross_fit` is set, otherwise the mean over the
+        networks, each on the rows that stopped it (a little optimistic for that reason). Times prior / (1 - prior) it
+        is PU-SMI.
+    oof_density_ratio_ : ndarray of shape (n,)
+        Only with `cross_fit`: ratio of each row by networks that have not seen it.
+    oof_information_ : float
+        Only with `cross_fit`: :math:`-J - 1/2` of these.
+    train_information_ : float
+        The same on the rows that the networks were trained on.
+    overfitting_ : bool
+        Whether that is far more than on rows held out; a warning then says what to do.
+    components_ : ndarray of shape (n_components, n_features)
+        Only where `hidden` is empty: directions of unit length, in the units of the columns.
+    networks_ : list
+        The networks that saw all rows, as NumPy arrays (modules where `encoder` is given).
+    best_network_ : int
+        Which of them gives the representation.
+    held_out_objective_, train_objective_ : ndarray of shape (n_ensemble,)
+        J of each network on the rows it held out and on those it was trained on.
+    history_ : History
+        Losses and J, epoch by epoch, of every network in the stack.
+    classes_ : ndarray of shape (2,)
+    n_components_, n_features_in_ : int
+
+    Notes
+    -----
+    Averaging: ratios of different networks mean the same and are averaged, in `density_ratio` and out of fold. Hidden
+    features do not, so `transform` uses one network. In-sample features flatter the training positives; estimate a
+    class prior from ``oof_density_ratio_`` rather than from ``fit_transform``.
+
+    References
+    ----------
+    T. Sakai, G. Niu, M. Sugiyama. Information-theoretic representation learning for positive-unlabeled
+    classification. Neural Computation 33(1), 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.representation import PURL
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal([2.0, 0.0], 1.0, size=(200, 2))
+    >>> U = np.concatenate([rng.normal([2.0, 0.0], 1.0, size=(150, 2)), rng.normal([-2.0, 0.0], 1.0, size=(150, 2))])
+    >>> X, y = stack(P, U)
+    >>> model = PURL(n_components=2, random_state=0, max_epochs=30, device="cpu").fit(X, y)
+    >>> model.transform(X).shape
+    (500, 2)
+    >>> bool(model.information_ > 0.2)  # the truth is close to 0.5 * (1 / prior - 1) = 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 20,
+        hidden: Any = (60,),
+        *,
+        head_hidden: Any = "auto",
+        encoder: Any = None,
+        loss: str = "logistic",
+        prior_min: float = 0.1,
+        update: str = "joint",
+        preset: str | None = None,
+        optimizer: str = "adam",
+        learning_rate: float = 1e-3,
+        schedule: str = "constant",
+        weight_decay: float = 1e-4,
+        gradient_noise: float = 0.0,
+        clip_norm: float | None = None,
+        dropout: float = 0.2,
+        max_epochs: int = 200,
+        patience: int = 15,
+        tol: float = 0.0,
+        batch_size: Any = "auto",
+        validation_fraction: float = 1 / 6,
+        n_starts: Any = "auto",
+        n_ensemble: Any = "auto",
+        cross_fit: int = 0,
+        standardize: bool = True,
+        scenario: str = "case-control",
+        device: str = "auto",
+        dtype: str = "float32",
+        checkpoint: Any = None,
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.hidden = hidden
+        self.head_hidden = head_hidden
+        self.encoder = encoder
+        self.loss = loss
+        self.prior_min = prior_min
+        self.update = update
+        self.preset = preset
+        self.optimizer = optimizer
+        self.learning_rate = learning_rate
+        self.schedule = schedule
+        self.weight_decay = weight_decay
+        self.gradient_noise = gradient_noise
+        self.clip_norm = clip_norm
+        self.dropout = dropout
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.tol = tol
+        self.batch_size = batch_size
+        self.validation_fraction = validation_fraction
+        self.n_starts = n_starts
+        self.n_ensemble = n_ensemble
+        self.cross_fit = cross_fit
+        self.standardize = standardize
+        self.scenario = scenario
+        self.device = device
+        self.dtype = dtype
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def density_ratio(self, X: Any) -> Floats:
+        """The ratio p(x | y=+1) / p(x) of each row, averaged over the networks; shape (n,)."""
+        check_is_fitted(self, "networks_")
+        X = self._validate_rows(X, dtype=[np.float64, np.float32])
+        return self._ratio(self.networks_, X)
+
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """Minus J of the ratio on these rows; larger is better, and knowing nothing scores 0.5."""
+        check_is_fitted(self, "networks_")
+        X, labels = self._validate_fit(
+            X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=[np.float64, np.float32]
+        )
+        return -self._objective(self._ratio(self.networks_, X), labels.positive)
+
+    def _recipe(self, labels: PULabels | None = None) -> Recipe:
+        check_scenario(self.scenario)
+        return network_recipe(self, self._loss_of)
+
+    def _loss_of(self, name: str) -> Any:
+        from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
+
+        check_choice("loss", name, ("logistic", "squared", "squared-nn"))
+        prior_min = check_number("prior_min", self.prior_min, 0.0, 1.0)
+        if name == "squared":
+            return SquaredLoss()
+        return LogisticLoss(prior_min) if name == "logistic" else NonNegativeSquaredLoss(prior_min=prior_min)
+
+    def _judge(self, fit: Fit, kept: list[TrainedMember]) -> None:
+        self._logistic = fit.recipe.loss.initial_bias == 0.0
+        self._share = float(fit.positive.mean())
+        whole = [t for t in kept if t.member.fold == ALL_ROWS]
+        self.information_ = self._mean_information(fit, [(t, t.member.held_p, t.member.held_u) for t in whole])
+        self.train_information_ = self._mean_information(fit, [(t, t.member.train_p, t.member.train_u) for t in whole])
+        self._warn_overfitting()
+        self._warn_at_bound(fit)
+        for name in ("oof_density_ratio_", "oof_information_"):
+            if hasattr(self, name):
+                delattr(self, name)
+        if fit.recipe.cross_fit:
+            self.oof_density_ratio_ = self._out_of_fold(fit, kept)
+            self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
+            self.information_ = self.oof_information_
+
+    def _mean_information(self, fit: Fit, parts: list[tuple[TrainedMember, Any, Any]]) -> float:
+        """Information of single networks on rows of their own, the mean over the networks; NaN where there are none."""
+        values = []
+        for t, p, u in parts:
+            rows = np.concatenate([p, u])
+            if rows.size:
+                values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
+        return information_from_objective(float(np.mean(values))) if values else float("nan")
+
+    def _out_of_fold(self, fit: Fit, kept: list[TrainedMember]) -> Floats:
+        ratio = np.empty(fit.positive.size)
+        for fold in range(fit.recipe.cross_fit):
+            members = [t for t in kept if t.member.fold == fold]
+            rows = members[0].member.test
+            ratio[rows] = self._ratio([t.network for t in members], fit.X[rows])
+        return ratio
+
+    def _ratio(self, networks: list[Any], X: Any) -> Floats:
+        """Averaged ratio to the population: of logarithms where networks model these."""
+        outputs = [by_blocks(network, X) for network in networks]
+        if self._logistic:
+            c = float(self.prior_min) if self.prior_min else np.exp(-30.0)
+            ratio = np.exp(-np.mean([np.logaddexp(-z, np.log(c)) for z in outputs], axis=0))
+        else:
+            ratio = np.mean(outputs, axis=0)
+        if self.scenario == "single-sample":
+            # Networks compare P with U; the population is both together: p = c p_P + (1 - c) p_U.
+            ratio = np.maximum(ratio, 0.0)
+            ratio = ratio / (self._share * ratio + 1.0 - self._share)
+        return ratio
+
+    def _objective(self, ratio: Floats, positive: NDArray[np.bool_]) -> float:
+        return pu_objective(ratio[positive], ratio if self.scenario == "single-sample" else ratio[~positive])
+
+    def _warn_overfitting(self) -> None:
+        seen, held = self.train_information_, max(self.information_, 0.0)
+        self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
+        if self.overfitting_:
+            warnings.warn(
+                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
+                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are flattering: use "
+                "cross_fit=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
+                OverfittingWarning,
+                stacklevel=6,
+            )
+
+    def _warn_at_bound(self, fit: Fit) -> None:
+        if not self._logistic or self.prior_min == 0:
+            return
+        bound = 1.0 / self.prior_min
+        rows = fit.members[0].held_p
+        share = float(np.mean(self._ratio(self.networks_[:1], fit.X[rows]) > 0.8 * bound))
+        if share > 0.25:
+            warnings.warn(
+                f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
+                "positives may be rarer than prior_min: set prior_min lower.",
+                SearchBoundWarning,
+                stacklevel=6,
+            )
