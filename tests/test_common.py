@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _get_feature_names
 
 import purely
 
@@ -35,7 +36,12 @@ def public_estimators():
     """One instance of every estimator among purely's public names, fixed in its randomness."""
     instances = []
     for name in purely.__all__:
-        value = getattr(purely, name)
+        try:
+            value = getattr(purely, name)
+        except ModuleNotFoundError as error:
+            if error.name == "torch":  # an installation without the networks is a whole one
+                continue
+            raise
         if not (isinstance(value, type) and issubclass(value, BaseEstimator)):
             continue
         settings = dict(CHEAP.get(name, {}))
@@ -236,7 +242,7 @@ def test_tables_of_any_kind_give_the_same_fit(estimator, table):
     rows = table(X)
     model = fitted(estimator, rows, y)
     assert model.n_features_in_ == X.shape[1]
-    if hasattr(rows, "columns"):
+    if _get_feature_names(rows) is not None:  # older versions of scikit-learn do not see those of newer polars
         assert model.feature_names_in_.tolist() == list(rows.columns)
     assert_same(outputs(model, rows), outputs(fitted(estimator, X, y), X))
 

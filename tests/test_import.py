@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -35,19 +36,20 @@ def test_the_analytic_estimators_load_neither_torch_nor_matplotlib():
 
 @pytest.mark.parametrize("name", purely.__all__)
 def test_every_public_name_resolves(name):
-    value = getattr(purely, name)
+    try:
+        value = getattr(purely, name)
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        pytest.skip("torch is not installed")
     assert value.__name__ == name
     assert value.__doc__
     assert name in dir(purely)
 
 
-def test_names_resolve_in_a_fresh_interpreter_in_any_order():
-    code = "import purely; print(all(getattr(purely, n) is getattr(purely, n) for n in reversed(purely.__all__)))"
-    assert run(code) == "True"
-
-
+@pytest.mark.skipif(find_spec("torch") is None, reason="some names need torch, which is not installed")
 def test_star_import_gives_all_public_names():
-    code = "from purely import *; import purely; print(all(n in globals() for n in purely.__all__))"
+    code = "from purely import *; import purely; print(all(globals()[n] is getattr(purely, n) for n in purely.__all__))"
     assert run(code) == "True"
 
 

@@ -1,4 +1,4 @@
-"""Keeps what scikit-learn adds to every estimator out of the reference: metadata requests and routing."""
+"""Keeps what scikit-learn adds to every estimator out of the reference: parameters, metadata requests, outputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from sphinx.application import Sphinx
 
-_ADDED = re.compile(r"set_\w+_request|get_metadata_routing|get_params|set_params")
+_ADDED = re.compile(r"set_\w+_request|get_metadata_routing|get_params|set_params|set_output")
 
 
 def _skip(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:

@@ -65,7 +65,7 @@ class LinearRatio(PUEstimator):
     def _second_of_positives(self) -> bool:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, folds: ArrayLike | None = None) -> Self:
         """Estimate the density ratio and its information.
 
         Parameters
@@ -73,6 +73,9 @@ class LinearRatio(PUEstimator):
         X : array, data frame or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
             Labels; see :mod:`purely.labels` for the coding.
+        folds : array-like of int, shape (n,), optional
+            Fold of each row, numbered from 0, for rows that belong together (visits of one patient) and must not be
+            split between training and judging. None: rows are dealt out at random to `cv` folds.
 
         Returns
         -------
@@ -80,10 +83,12 @@ class LinearRatio(PUEstimator):
         """
         X, labels = self._validate_fit(X, y)
         with one_blas_thread():
-            self._start(X, labels, n_folds=self._n_folds(labels))
-            folds = self._add_batch(X, labels)
+            given = None if folds is None else _check_folds(folds, labels)
+            self._start(X, labels, n_folds=self._n_folds(labels) if given is None else int(given.max()) + 1)
+            used = self._add_batch(X, labels, given)
             self._solve()
-            self.oof_density_ratio_ = self._out_of_fold_ratio(X, folds)
+            self.folds_ = used
+            self.oof_density_ratio_ = self._out_of_fold_ratio(X, used)
             self._after_fit(X, labels.positive)
         return self
 
@@ -116,7 +121,8 @@ class LinearRatio(PUEstimator):
             X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
         else:
             X, labels = self._validate_batch(X, y, known, reset=first)
-        self.__dict__.pop("oof_density_ratio_", None)
+        for name in ("oof_density_ratio_", "folds_"):
+            self.__dict__.pop(name, None)
         with one_blas_thread():
             if first:
                 self._start(X, labels, n_folds=self._check_cv())
@@ -178,11 +184,12 @@ class LinearRatio(PUEstimator):
             grid = _default_bandwidths(median)
         return GaussianBases(shifted, origin, grid, bool(self.intercept))
 
-    def _add_batch(self, X: Any, labels: PULabels) -> NDArray[np.intp]:
+    def _add_batch(self, X: Any, labels: PULabels, folds: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Add rows to the sums; the fold each row was dealt to is returned."""
         sums, n_folds = self.sums_, self.sums_.count.shape[1]
         dealt = sums.count.sum(axis=1).astype(int)
-        folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
+        if folds is None:
+            folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
 
         def add(positive: bool, k: int) -> None:
             rows = np.flatnonzero((labels.positive == positive) & (folds == k))
@@ -246,6 +253,10 @@ class LinearRatio(PUEstimator):
         raise NotImplementedError
 
     def _warn_at_bounds(self, by_fold: Floats, s: int, a: int) -> None:
+        # where nothing is found the smoothest ratio wins and the end of the grid means nothing
+        gain = by_fold[s, a] - 0.5
+        if gain.mean() <= gain.std(ddof=1) / np.sqrt(gain.size):
+            return
         ends = []
         if isinstance(self._bases, GaussianBases) and still_rising(by_fold[:, a], s):
             ends.append(("bandwidth", self._bases.bandwidths, s))
@@ -316,6 +327,23 @@ class LinearRatio(PUEstimator):
         ndarray of shape (n,)
         """
         return np.clip(check_class_prior(class_prior) * self.density_ratio(X), 0.0, 1.0)
+
+
+def _check_folds(folds: ArrayLike, labels: PULabels) -> NDArray[np.intp]:
+    numbers = np.asarray(folds)
+    if numbers.shape != labels.positive.shape or numbers.dtype.kind not in "iu" or numbers.min(initial=0) < 0:
+        raise ValueError(
+            f"folds must be {labels.positive.size} whole numbers from 0, one a row; "
+            f"an array of shape {numbers.shape} and type {numbers.dtype} was given."
+        )
+    counts = [np.bincount(numbers[mask], minlength=2) for mask in (labels.positive, ~labels.positive)]
+    for count, kind in zip(counts, ("labelled positives", "unlabelled rows"), strict=True):
+        if count.size < numbers.max() + 1 or (count == 0).any():
+            missing = int(np.argmin(count)) if (count == 0).any() else int(count.size)
+            raise ValueError(
+                f"folds: fold {missing} has no {kind}; every fold needs rows of both kinds, and two folds."
+            )
+    return numbers.astype(np.intp)
 
 
 def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:

@@ -71,6 +71,8 @@ class PUSMI(LinearRatio):
         Every cell, as in :class:`sklearn.model_selection.GridSearchCV`.
     oof_density_ratio_ : ndarray of shape (n,)
         Out-of-fold ratio of each training row (not clipped; not after :meth:`partial_fit`).
+    folds_ : ndarray of int, shape (n,)
+        Fold of each training row (not after :meth:`partial_fit`).
     fold_coef_, fold_bandwidth_ : ndarray of shape (cv, b) and (cv,)
         The models behind the out-of-fold ratios.
     classes_ : ndarray of shape (2,)
