@@ -100,8 +100,10 @@ def test_sparse_equals_dense():
     np.testing.assert_allclose(sparse.transform(X), dense.transform(X), rtol=1e-4, atol=1e-5)
 
 
-def test_memory_mapped_equals_array(tmp_path):
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16])
+def test_memory_mapped_equals_array(tmp_path, dtype):
     X, y, _ = two_sided()
+    X = (10 * X).astype(dtype)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     settings = {"n_components": 2, "hidden": (5,), **FAST, "max_epochs": 5}

@@ -97,7 +97,7 @@ class NetworkRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, P
         ``X @ components_.T``.
         """
         check_is_fitted(self, "networks_")
-        X = self._validate_rows(X, dtype=[np.float64, np.float32])
+        X = self._validate_rows(X, dtype=kept_dtypes(X))
         if hasattr(self, "components_"):
             return np.asarray(X @ self.components_.T)
         return by_blocks(self.networks_[self.best_network_].features, X)
@@ -105,7 +105,7 @@ class NetworkRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, P
     def _prepare(self, X: Any, y: ArrayLike) -> tuple[Fit, PULabels]:
         """Check data and parameters, and plan the networks."""
         mapped = isinstance(X, np.memmap)
-        X, labels = self._validate_fit(X, y, dtype=[np.float64, np.float32])
+        X, labels = self._validate_fit(X, y, dtype=kept_dtypes(X))
         recipe = self._recipe(labels)
         smallest = min(labels.n_positive, labels.n_unlabelled)
         if recipe.cross_fit and smallest - -(-smallest // recipe.cross_fit) < 2:
@@ -214,6 +214,11 @@ def _pooled_j(t: TrainedMember) -> float:
     n_train, n_held = t.member.train_p.size, t.member.held_p.size
     pooled = (n_train * t.train_j + n_held * t.held_j) / (n_train + n_held)
     return pooled if np.isfinite(pooled) else np.inf
+
+
+def kept_dtypes(X: Any) -> Any:
+    """Types that are not converted up front: floats; any number in a memory-mapped array, which is never copied."""
+    return "numeric" if isinstance(X, np.memmap) else [np.float64, np.float32]
 
 
 def unit_rows(directions: Floats) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import PULabels
-from purely.representation._networks import NetworkRepresentation, by_blocks
+from purely.representation._networks import NetworkRepresentation, by_blocks, kept_dtypes
 from purely.representation._plan import Fit, TrainedMember
 from purely.representation._recipe import Recipe, network_recipe
 
@@ -120,8 +120,7 @@ class PNRL(NetworkRepresentation):
     def score(self, X: Any, y: ArrayLike) -> float:
         """L of the best network on these rows; larger is better, and knowing nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        dtype = [np.float64, np.float32]
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=dtype)
+        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
         h = by_blocks(self.networks_[self.best_network_], X)
         positive = labels.positive
         shares = np.array([self.class_prior_, 1.0 - self.class_prior_])

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from purely._warnings import SearchBoundWarning
 from purely.labels import PULabels, check_scenario
 from purely.representation._checks import check_choice, check_number
-from purely.representation._networks import Floats, NetworkRepresentation, OverfittingWarning, by_blocks
+from purely.representation._networks import Floats, NetworkRepresentation, OverfittingWarning, by_blocks, kept_dtypes
 from purely.representation._plan import ALL_ROWS, Fit, TrainedMember
 from purely.representation._recipe import Recipe, network_recipe
 from purely.smi.objective import information_from_objective, pu_objective
@@ -226,15 +226,13 @@ class PURL(NetworkRepresentation):
     def density_ratio(self, X: Any) -> Floats:
         """The ratio p(x | y=+1) / p(x) of each row, averaged over the networks; shape (n,)."""
         check_is_fitted(self, "networks_")
-        X = self._validate_rows(X, dtype=[np.float64, np.float32])
+        X = self._validate_rows(X, dtype=kept_dtypes(X))
         return self._ratio(self.networks_, X)
 
     def score(self, X: Any, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and knowing nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(
-            X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=[np.float64, np.float32]
-        )
+        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
         return -self._objective(self._ratio(self.networks_, X), labels.positive)
 
     def _recipe(self, labels: PULabels | None = None) -> Recipe:
