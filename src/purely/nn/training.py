@@ -30,6 +30,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from purely._warnings import PurelyWarning
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
@@ -42,7 +43,7 @@ __all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "out
 ALTERNATION = ("g", "g", "g", "g", "v")
 
 
-class TrainingInterrupted(UserWarning):
+class TrainingInterrupted(PurelyWarning):
     """Training was interrupted from the keyboard; the best networks so far were kept."""
 
 
