@@ -33,7 +33,7 @@ ONE_DIMENSIONAL = [
 ]
 EVERY = [
     *ONE_DIMENSIONAL,
-    DensityRatioPrior("linear", "kernel-mean", n_resamples=0),
+    DensityRatioPrior("linear", "kernel-mean", cv=2, n_resamples=0),
     DensityRatioPrior("linear", "combined", n_resamples=3),
     KernelMeanPrior(),
     KernelMeanPrior("km2"),
@@ -41,7 +41,7 @@ EVERY = [
     RegroupingPrior(ratio="linear"),
     TIcEPrior(),
 ]
-DEFAULT = [ClassPrior(n_resamples=3)]
+DEFAULT = [ClassPrior(n_resamples=2, n_estimators=3, cv=2)]
 
 
 def name_of(estimator: object) -> str:
