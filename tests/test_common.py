@@ -16,10 +16,33 @@ from sklearn.utils.validation import _get_feature_names
 
 import purely
 
+_NETWORK = {"n_components": 2, "hidden": (4,), "max_epochs": 3, "device": "cpu"}
+#: Priors read a score; a linear model of it is fitted in milliseconds.
+_SCORED = {"ratio": "linear", "n_resamples": 2}
+
 #: Settings that make an estimator cheap enough for a hundred fits; an estimator without an entry runs as it is.
 CHEAP = {
     "PUSMI": {"n_centers": 20},
     "PNSMI": {"n_centers": 20},
+    "PURL": {**_NETWORK, "n_ensemble": 1},
+    "PNRL": _NETWORK,
+    "LSDR": {"n_starts": 2, "max_iter": 3, "n_centers": 10},
+    **dict.fromkeys(
+        [
+            "AlphaMaxPrior",
+            "BestBinPrior",
+            "DEDPULPrior",
+            "ElkanNotoPrior",
+            "LogisticCeilingPrior",
+            "MonotoneRatioPrior",
+            "RankPruningPrior",
+        ],
+        _SCORED,
+    ),
+    "ClassPrior": {"n_resamples": 2, "n_estimators": 3, "cv": 2},
+    "DensityRatioPrior": {**_SCORED, "cv": 2},
+    "PenL1Prior": {"n_resamples": 2},
+    "RegroupingPrior": {"ratio": "linear"},
 }
 
 #: Estimator -> scikit-learn's check -> why a positive-unlabelled label makes that check meaningless.

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from purely import stack
 from purely.labels import ClassPriors
@@ -21,7 +20,7 @@ from purely.prior import (
 )
 from purely.prior._ratio import cross_fit, grouped_folds
 from purely.prior._scores import ScoreTable
-from tests.prior.conftest import DEFAULT, EVERY, ONE_DIMENSIONAL, make_separable, name_of
+from tests.prior.conftest import EVERY, ONE_DIMENSIONAL, make_separable, name_of
 
 every = pytest.mark.parametrize("estimator", EVERY, ids=name_of)
 
@@ -30,17 +29,6 @@ def fit(estimator, X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClassPriorWarning)
         return clone(estimator).fit(X, y)
-
-
-#: One of each class: another variant takes the same path through validation.
-CHECKED = list({type(e): e for e in EVERY + DEFAULT}.values())
-
-
-@parametrize_with_checks(CHECKED)
-def test_scikit_learn(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClassPriorWarning)
-        check(estimator)
 
 
 @every

@@ -1,4 +1,4 @@
-"""scikit-learn's checks, and the promises that every estimator of this package keeps."""
+"""The promises that every estimator of this package keeps; scikit-learn's checks are in test_common."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from purely.representation import LSDR, PNRL, PURL
 
@@ -17,11 +16,6 @@ ESTIMATORS = [
     PNRL(n_components=2, hidden=(4,), **SMALL),
     LSDR(n_starts=2, max_iter=3, n_centers=10, random_state=0),
 ]
-
-
-@parametrize_with_checks(ESTIMATORS)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
 
 
 def sample(seed, n_p=40, n_u=80, d=3):
