@@ -59,7 +59,15 @@ html_sidebars = {"index": [], "start": [], "concepts": [], "datasets": [], "cont
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
-    "subsection_order": ["../examples/information", "../examples/representation", "../examples/datasets", "*"],
+    "subsection_order": [
+        "../examples/information",
+        "../examples/representation",
+        "../examples/prior",
+        "../examples/classification",
+        "../examples/evaluation",
+        "../examples/datasets",
+        "*",
+    ],
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "auto_examples/backreferences",
     "doc_module": ("purely",),
