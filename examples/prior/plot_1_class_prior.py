@@ -2,8 +2,8 @@
 How many positives are in the pool
 ==================================
 
-:class:`~purely.ClassPrior` scores every row by models of the density ratio that have not seen it, and reads the share of
-positives off the scores, with an interval. Positives in the pool score like the labelled ones; what is left of the
+:class:`~purely.ClassPrior` scores every row by models of the density ratio that have not seen it, and reads the share
+of positives off the scores, with an interval. Positives in the pool score like the labelled ones; what is left of the
 pool are the negatives.
 """
 

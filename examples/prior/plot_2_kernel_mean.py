@@ -2,9 +2,9 @@ r"""
 The distance to the hull and its slope
 ======================================
 
-:class:`~purely.KernelMeanPrior` extrapolates the pool away from the positives, by a factor :math:`\lambda`, and measures
-how far that is from being a distribution. Up to :math:`1 / (1 - \text{prior})` it is one; on a sample the distance
-grows from the start, but slowly, and the estimate is read where its slope passes a threshold.
+:class:`~purely.KernelMeanPrior` extrapolates the pool away from the positives, by a factor :math:`\lambda`, and
+measures how far that is from being a distribution. Up to :math:`1 / (1 - \text{prior})` it is one; on a sample the
+distance grows from the start, but slowly, and the estimate is read where its slope passes a threshold.
 """
 
 import matplotlib.pyplot as plt
@@ -22,9 +22,9 @@ for name, prior in priors.items():
     print(f"{name}: {prior.class_prior_:.3f} [{low:.3f}, {high:.3f}]; true {sample.class_prior}")
 
 # %%
-# Each point is one quadratic programme. The envelope theorem gives the slope from the same programme as the distance, so
-# a search needs few of them; the bisection of the published code adds further points to the picture. The intervals that
-# were printed reflect sampling noise; that the slope rises a little early, a bias, is not in them.
+# Each point is one quadratic programme. The envelope theorem gives the slope from the same programme as the distance,
+# so a search needs few of them; the bisection of the published code adds further points to the picture. The intervals
+# that were printed reflect sampling noise; that the slope rises a little early, a bias, is not in them.
 fits = [*priors.values(), KernelMeanPrior("km1", search="authors").fit(sample.X, sample.y)]
 points = np.concatenate(
     [np.zeros((1, 3)) + [1.0, 0.0, 0.0]]
