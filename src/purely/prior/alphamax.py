@@ -82,11 +82,11 @@ def _fill(ratio: Floats, w: Floats, alpha: Floats) -> Floats:
     rest = np.cumsum((mass * r)[::-1])[::-1]
     mu = np.where(rest > 0.0, (alpha[:, None] - full) / np.maximum(rest, 1e-300), -1.0)
     feasible = (mu >= 0.0) & (mu * r <= 1.0 + 1e-12)
-    some = feasible.any(axis=1)
+    some = np.asarray(np.any(feasible, axis=1))
     first = np.argmax(feasible, axis=1)
     beta = np.minimum(1.0, mu[np.arange(alpha.size), first][:, None] * ratio)
     # More than the cells with positives can hold: they are full, and the others fill up evenly.
-    spare = ratio <= 0.0
+    spare = np.asarray(ratio <= 0.0)
     level = np.clip((alpha - w[~spare].sum()) / max(float(w[spare].sum()), 1e-300), 0.0, 1.0)
     return np.where(some[:, None], beta, np.where(spare, level[:, None], 1.0))
 

@@ -45,6 +45,7 @@ from purely.prior._gaussian import (
     WeightedRows,
     centre_and_scale,
     choose_width,
+    in_own_order,
     median_distance,
     weigh_rows,
 )
@@ -122,6 +123,7 @@ def kernel_mean(
     >>> 0.3 < means.kappa["km1"] < 0.5
     True
     """
+    X, positive = in_own_order(X, positive)
     n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     samples, spread = _embed(X, positive, width, approximation, n_features, seed)
     nothing = np.empty(0)
