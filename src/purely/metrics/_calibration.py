@@ -18,8 +18,10 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtri
 from sklearn.utils import check_scalar
 
+from purely._base import level_to_z
 from purely.labels import Scenario
 from purely.metrics._estimate import Evaluation, Floats, PUEstimate, needs_prior
 
@@ -175,7 +177,14 @@ def pu_calibration_error(
         bins.counts,
         legal=(0.0, 1.0),
         resampled=(lambda p, x, prior: error(twice, p, x, prior), bins.counts),
+        centred=True,
     )
+    # gaps that are jointly no larger than chance makes them leave a calibrated model possible
+    p, x = evaluation.shares(*bins.counts)
+    of_prior = (p * (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))) ** 2
+    joint = float((gaps(p, x, np.asarray(evaluation.prior.value)) ** 2 / (variances + of_prior)).sum())
+    if np.isfinite(estimate.low) and joint <= chdtri(variances.size, 1.0 - evaluation.level):
+        estimate = replace(estimate, low=0.0)
     floor = float(np.sqrt(2.0 / np.pi * variances).sum())
     return replace(estimate, note=estimate.note or f"Chance alone gives gaps that add up to {floor:.3f} on these rows.")
 

@@ -189,7 +189,8 @@ class Evaluation:
         """Value on every row, spread over the draws, both clipped to the legal range.
 
         `resampled` replaces functional and counts for the draws (neighbouring scores grouped); `centred` moves the
-        draws onto the value, for functionals whose bias grows with noise, since a draw is noisier than the sample.
+        draws onto the value, for functionals whose bias grows with noise, since a draw is noisier than the sample; both
+        arms then take the longer one's length, since such draws crowd at the end of the legal range.
         """
         prior = np.asarray(1.0 if self.prior is None else self.prior.value)
         raw = float(functional(*self.shares(*counts), prior))
@@ -198,10 +199,11 @@ class Evaluation:
         if self.n_bootstrap > 1:
             on_draws, grouped = resampled or (functional, counts)
             draws = np.asarray(on_draws(*self.draws(*grouped, smoothing)), dtype=np.float64)
-            if centred:
-                draws = draws + (value - draws.mean())
             tail = (1.0 - self.level) / 2.0
             low, high = np.quantile(draws, [tail, 1.0 - tail])
+            if centred:
+                arm = max(draws.mean() - low, high - draws.mean())
+                low, high = raw - arm, raw + arm
             low, high = np.clip([min(low, value), max(high, value)], *legal)
             error = draws.std(ddof=1)
             if self.labels.n_positive < 2 and not smoothing:

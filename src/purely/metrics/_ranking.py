@@ -93,7 +93,13 @@ def ranking_metric(
     grouped = evaluation.counts(*group_scores(scores, MAX_GROUPS)) if evaluation.n_bootstrap else counts
     note = "All scores are equal: they rank nothing." if counts[0].size == 1 else ""
     return evaluation.estimate(
-        name, functional, counts, legal=(0.0, 1.0), resampled=(functional, grouped), centred=True, note=note
+        name,
+        functional,
+        counts,
+        legal=(0.0, 1.0),
+        resampled=(functional, grouped),
+        centred=name != "roc_auc",
+        note=note,
     )
 
 
@@ -135,7 +141,7 @@ def pu_roc_auc(
     >>> print(pu_roc_auc(data.y, data.X[:, 0], class_prior=0.5, random_state=0))  # the truth is 0.921
     roc_auc 0.928 [0.892, 0.962] (95% interval)
     >>> print(pu_roc_auc(data.y, data.X[:, 0], class_prior=(0.4, 0.6), random_state=0))
-    roc_auc 0.928 [0.842, 1.000] (95% interval)
+    roc_auc 0.928 [0.849, 1.000] (95% interval)
     """
     return ranking_metric("roc_auc", y, score, class_prior, scenario, level, n_bootstrap, random_state)
 
@@ -160,7 +166,7 @@ def pu_average_precision(
     >>> from purely.metrics import pu_average_precision
     >>> data = make_gaussians(1000, 2000, random_state=1)
     >>> print(pu_average_precision(data.y, data.X[:, 0], class_prior=0.5, random_state=0))  # the truth is 0.922
-    average_precision 0.929 [0.894, 0.956] (95% interval)
+    average_precision 0.929 [0.894, 0.965] (95% interval)
     """
     return ranking_metric("average_precision", y, score, class_prior, scenario, level, n_bootstrap, random_state)
 
