@@ -19,14 +19,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import logit
 
 from purely.metrics._estimate import Floats, Functional, group_scores
 from purely.metrics._ranking import FUNCTIONALS as RANKING
 from purely.metrics._risk import LOSSES, risk_functional
 from purely.metrics._threshold import FUNCTIONALS as THRESHOLD
 
-Kind = Literal["classes", "scores", "margins", "probabilities"]
+Kind = Literal["classes", "scores", "margins", "weights", "probabilities"]
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ CRITERIA: dict[str, Criterion] = {
     "logistic_risk": Criterion("logistic_risk", "margins", greater_is_better=False),
     "sigmoid_risk": Criterion("sigmoid_risk", "margins", greater_is_better=False),
     "ranking": Criterion("ranking", "scores", with_prior=False),
-    "information": Criterion("information", "probabilities", with_prior=False),
+    "information": Criterion("information", "weights", with_prior=False),
 }
 
 
@@ -94,8 +94,8 @@ def model_output(estimator: Any, X: Any, kind: Kind, classes: NDArray[Any]) -> F
     """What a fitted model says about rows: 1 and 0 for its classes, scores, margins or probabilities.
 
     A score only orders rows; a margin has its threshold at 0 (the logit of a probability where a model has no decision
-    function). `classes` is the coding of the labels, the positive one last. A model that has a density ratio in place of
-    probabilities is taken at that: both order and weigh rows alike.
+    function); a weight is any multiple of the probability, such as the density ratio. `classes` is the coding of the
+    labels, the positive one last.
     """
     if kind == "classes":
         return np.asarray(np.asarray(estimator.predict(X)) == classes[1], dtype=np.float64)
@@ -105,11 +105,12 @@ def model_output(estimator: Any, X: Any, kind: Kind, classes: NDArray[Any]) -> F
         columns = list(getattr(estimator, "classes_", classes))
         p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, columns.index(classes[1])]
         return np.asarray(logit(np.clip(p, 1e-12, 1.0 - 1e-12))) if kind == "margins" else p
-    if hasattr(estimator, "density_ratio"):
+    if kind in ("scores", "weights") and hasattr(estimator, "density_ratio"):
         return np.maximum(np.asarray(estimator.density_ratio(X), dtype=np.float64).reshape(-1), 0.0)
-    if hasattr(estimator, "decision_function"):
-        return np.asarray(expit(estimator.decision_function(X)), dtype=np.float64).reshape(-1)
-    raise TypeError(
-        f"{type(estimator).__name__} has none of decision_function, predict_proba and density_ratio; "
-        f"a criterion of {kind} needs one."
-    )
+    needed = {
+        "scores": "decision_function, predict_proba or density_ratio",
+        "margins": "decision_function or predict_proba",
+        "weights": "predict_proba or density_ratio",
+        "probabilities": "predict_proba",
+    }[kind]
+    raise TypeError(f"{type(estimator).__name__} has no {needed}, which this criterion looks at.")

@@ -235,7 +235,7 @@ def _out_of_fold(
 def _score(
     outputs: dict[str, Floats], splits: list[tuple[Any, Any]], criterion: Criterion, evaluation: Evaluation
 ) -> tuple[Floats, Floats]:
-    """The criterion averaged over the folds, of shape (candidates,), and on draws that all share, (candidates, draws)."""
+    """The criterion averaged over the folds: of each candidate, and of each candidate on each of the shared draws."""
     rng = np.random.default_rng(evaluation.seed)
     n_draws = evaluation.n_bootstrap
     values, draws = np.zeros(len(outputs)), np.zeros((len(outputs), n_draws))
