@@ -58,7 +58,7 @@ def check_sampling(
     >>> from purely.datasets import make_gaussians
     >>> data = make_gaussians(400, 600, class_prior=0.5, scenario="single-sample", random_state=0)
     >>> check_sampling(data.y, data.X[:, 0], 0.5, scenario="case-control").status
-    'violated'
+    'doubtful'
     >>> check_sampling(data.y, data.X[:, 0], 0.5, scenario="single-sample").status
     'ok'
     """
@@ -72,12 +72,12 @@ def check_sampling(
         labels, scores = read_rows(y, score, alpha)
         prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
         p_value, single = (excess(labels, scores, s, alpha)[0] for s in _shares(prior, labels))
-        found = grade(p_value, alpha)
-        if found != OK and single >= alpha:
-            status = found
+        if grade(p_value, alpha) != OK and single >= alpha:
+            status = "violated" if status == "violated" else "doubtful"  # three causes share this sign
             message = (
-                f"The unlabelled rows hold too few positives for a class prior of {prior.low:g} in two samples, and "
-                'not too few for one sample of which a part was labelled: use scenario="single-sample". ' + message
+                f"The unlabelled rows hold too few positives for a class prior of {prior.low:g} in two samples. One "
+                'sample of which a part was labelled would explain it (then use scenario="single-sample"), as would a '
+                "prior that is too large or labelling that is not at random. " + message
             )
     elif X is None and scenario == "case-control":
         raise ValueError("check_sampling needs score and class_prior, or X, to look at.")
