@@ -53,5 +53,3 @@ def case(request) -> Case:
     shift, prior = request.param
     problem = gaussians_problem(shift=shift, class_prior=prior)
     return Case(problem, true_metrics(problem))
-
-
