@@ -3,7 +3,7 @@
 ``PURELY_DATA=... python -m experiments.metrics_study --trials 5 --jobs 2`` writes ``results/metrics_study.csv``.
 
 In each cell (seven sets, priors .3, .5 and .7; 1000 labelled positives, 2000 unlabelled rows) a logistic regression and
-a random forest of P against U score every row out of fold, and p = prior * ratio is thresholded at one half. Two truths:
+a random forest of P against U score every row out of fold; p = prior * ratio is thresholded at one half. Two truths:
 
 - ``truth_test``: the five fold models on up to 4000 test rows with their classes, all scores pooled as the out-of-fold
   scores are; what the estimate aims at, up to the test set's own sampling error (``error_test``, by bootstrap).
@@ -67,7 +67,7 @@ def posterior(model: Any, X: Any, prior: float) -> Any:
     return prior * g / (1.0 - g)  # not clipped at 1: the ranking stays whole
 
 
-def test_rows(y: Any, prior: float) -> int:
+def spare_rows(y: Any, prior: float) -> int:
     """Test rows that the set can spare beside the draw, with a margin for binomial counts."""
     n_pos, n_neg = int(np.sum(y == 1)), int(np.sum(y != 1))
     spare = min((n_pos - N_POSITIVE - prior * N_UNLABELLED) / prior, (n_neg - (1 - prior) * N_UNLABELLED) / (1 - prior))
@@ -84,7 +84,7 @@ def true_metrics(truth: Any, score: Any, weight: Any = None) -> dict[str, float]
     }
 
 
-def test_errors(truth: Any, score: Any, seed: int) -> dict[str, float]:
+def errors_of_truth(truth: Any, score: Any, seed: int) -> dict[str, float]:
     """Standard errors of the test set's metrics: its rows are drawn anew, each with all its scores."""
     rng = np.random.default_rng(seed)
     draws = [
@@ -104,7 +104,7 @@ def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
         n_unlabelled=N_UNLABELLED,
         class_prior=prior,
         counts="binomial",
-        n_test=test_rows(y, prior),
+        n_test=spare_rows(y, prior),
         random_state=seed,
     )
     rows = []
@@ -118,7 +118,7 @@ def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
         hidden = draw.y == 0
         of_unlabelled = true_metrics(draw.y_true[hidden], score[hidden])
         tiled = np.tile(draw.y_test, N_FOLDS), np.concatenate(on_test)
-        of_test, errors = true_metrics(*tiled), test_errors(*tiled, seed)
+        of_test, errors = true_metrics(*tiled), errors_of_truth(*tiled, seed)
         for metric in METRICS:
             estimate = report[metric]
             rows.append(

@@ -162,3 +162,23 @@ def test_intervals_cover(case, scenario) -> None:
     for name, count in covered.items():
         # 95 % less three standard errors of the share over 100 draws, and two points for the nonlinear ones
         assert count / n_seeds > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_seeds) - 0.02, (name, count)
+
+
+@pytest.mark.slow
+def test_intervals_cover_where_the_prior_is_uncertain() -> None:
+    """A prior that is off by its own standard error is carried through; taken as known it would not be."""
+    problem, error, n_seeds = gaussians_problem(shift=2.0, class_prior=0.4), 0.04, 100
+    truth = 0.9214  # Phi(shift / sqrt 2)
+    covered, covered_if_known = 0, 0
+    for seed in range(n_seeds):
+        sample = problem.sample(1000, 3000, random_state=seed)
+        prior = 0.4 + error * np.random.default_rng(seed).standard_normal()
+        interval = (prior, prior - 1.96 * error, prior + 1.96 * error)
+        for class_prior, known in ((interval, False), (prior, True)):
+            estimate = pu_roc_auc(sample.y, sample.X[:, 0], class_prior, n_bootstrap=200, random_state=seed)
+            hit = estimate.low <= truth <= estimate.high
+            covered, covered_if_known = (
+                (covered, covered_if_known + hit) if known else (covered + hit, covered_if_known)
+            )
+    assert covered / n_seeds > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_seeds)
+    assert covered_if_known < covered

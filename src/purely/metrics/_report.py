@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely._base import draw_seed
-from purely._prior_value import PriorValue, read_prior
+from purely._prior_value import PriorValue
 from purely.labels import ClassPriors, Scenario
 from purely.metrics._calibration import pu_calibration_error
 from purely.metrics._estimate import Evaluation, PUEstimate, needs_prior
 from purely.metrics._ranking import FUNCTIONALS as RANKING
 from purely.metrics._ranking import ranking_metric
 from purely.metrics._risk import pu_risk
-from purely.metrics._threshold import FUNCTIONALS as THRESHOLD
 from purely.metrics._threshold import threshold_metric
 
 __all__ = ["PUReport", "pu_report"]
@@ -132,8 +131,8 @@ def pu_report(
     evaluation = Evaluation.read(y, class_prior, scenario, level, n_bootstrap, seed)
     scores = evaluation.column(score, "score")
     predicted = scores > float(threshold)
-    labels = evaluation.labels
-    prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
+    labels, prior = evaluation.labels, evaluation.prior
+    assert prior is not None
     rest = (prior, scenario, level, n_bootstrap, seed)
     estimates = {name: threshold_metric(name, y, predicted, *rest) for name in _PREDICTED}
     estimates |= {name: ranking_metric(name, y, scores, *rest) for name in RANKING}
@@ -160,7 +159,3 @@ def pu_report(
         assumption=evaluation.assumption(),
         notes=tuple(f"{name}: {e.note}" for name, e in estimates.items() if e.note),
     )
-
-
-#: Metrics of predicted classes and of scores, by name.
-METRIC_NAMES = tuple(sorted([*THRESHOLD, *RANKING]))
