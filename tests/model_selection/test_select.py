@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -84,6 +86,32 @@ def test_the_better_model_is_chosen_and_told_apart(scoring, seed) -> None:
     text = str(chosen)
     assert "two bells" in text
     assert "best" in text
+
+
+class HalfPrior(BaseEstimator):
+    """Stands in for a prior estimator."""
+
+    def fit(self, X, y):
+        self.class_prior_, self.class_prior_interval_ = 0.5, (0.4, 0.6)
+        return self
+
+
+def test_a_prior_estimator_is_fitted_once_and_its_interval_counts(sample) -> None:
+    def error(class_prior) -> float:
+        chosen = select_model(
+            [LogisticRegression(class_weight="balanced")], sample.X, sample.y, class_prior=class_prior, random_state=0
+        )
+        return chosen.estimates["LogisticRegression"].standard_error
+
+    assert error(HalfPrior()) == error(HalfPrior().fit(None, None)) == error((0.4, 0.6)) > error(0.5)
+
+
+def test_scorers_pass_through_metadata_routing(sample) -> None:
+    with config_context(enable_metadata_routing=True):
+        search = GridSearchCV(
+            LogisticRegression(), {"C": [1.0, 2.0]}, scoring=pu_scorer("f1", 0.5), cv=PUStratifiedKFold(3)
+        ).fit(sample.X, sample.y)
+    assert np.isfinite(search.best_score_)
 
 
 def test_paired_errors_are_sharper_than_single_ones(sample) -> None:

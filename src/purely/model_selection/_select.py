@@ -103,8 +103,9 @@ def select_model(
     X : array, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
         Positive-unlabelled labels.
-    class_prior : float, interval or fitted prior estimator, default=None
-        The population's p(y=1); its interval widens the estimates' intervals and those of the differences.
+    class_prior : float, interval or prior estimator, default=None
+        The population's p(y=1); its interval widens the estimates' intervals and those of the differences. An estimator
+        that is not fitted yet is fitted to `X` and `y`, once for all candidates.
     scoring : str, default=None
         One of :func:`pu_scorer_names`. None is "risk" (the share of errors) where a prior is given, and otherwise
         "ranking", which needs none.
@@ -148,6 +149,8 @@ def select_model(
     if scoring is None:
         scoring = "ranking" if class_prior is None else "risk"
     criterion = find_criterion(scoring, class_prior)
+    if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
+        class_prior = clone(class_prior).fit(X, y)
     evaluation = Evaluation.read(
         y, class_prior if criterion.with_prior else None, scenario, level, n_bootstrap, random_state=seed
     )
