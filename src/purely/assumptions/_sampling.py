@@ -33,7 +33,7 @@ def check_sampling(
 
     Two signs. Where scores and a class prior are given and "case-control" was said: a top of the score with fewer
     unlabelled rows than :math:`\pi P(A)` that is in order with the smaller :math:`\pi_U` of a single sample. Where `X`
-    is given: labelled rows that are also among the unlabelled ones, beyond how often unlabelled rows repeat each other.
+    is given: labelled rows that are also among the unlabelled ones, beyond how often rows repeat anyway.
 
     Parameters
     ----------
@@ -91,7 +91,11 @@ def _shares(prior: PriorValue, labels: PULabels) -> tuple[float, float]:
 
 
 def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple[float, Status, str]:
-    """Share of labelled rows with a copy among the unlabelled ones, against that of unlabelled rows."""
+    """Share of labelled rows with a copy among the unlabelled ones, against what repeats anyway.
+
+    Rows of few values repeat by themselves. Unlabelled rows that repeat each other show how often; so do labelled rows
+    that do, with their rate carried to U's size as if every row there were positive (which errs on the side of 'ok').
+    """
     rows = X.tocsr() if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
     if rows.shape[0] != labels.positive.size:
         raise ValueError(f"X and y must have the same length; they have {rows.shape[0]} and {labels.positive.size}.")
@@ -99,9 +103,12 @@ def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple
     of_u, size = np.unique(keys[~labels.positive], return_counts=True)
     share_p = float(np.isin(keys[labels.positive], of_u).mean())
     share_u = float(size[size > 1].sum() / labels.n_unlabelled)
-    pooled = (share_p * labels.n_positive + share_u * labels.n_unlabelled) / labels.positive.size
+    size_p = np.unique(keys[labels.positive], return_counts=True)[1]
+    share_pp = float(size_p[size_p > 1].sum() / labels.n_positive)
+    anyway = max(share_u, 1.0 - (1.0 - share_pp) ** max(labels.n_unlabelled / labels.n_positive, 1.0))
+    pooled = (share_p * labels.n_positive + anyway * labels.n_unlabelled) / labels.positive.size
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / labels.n_positive + 1.0 / labels.n_unlabelled))
-    excess = share_p - share_u
+    excess = share_p - anyway
     if excess <= 0.05 or excess <= level_to_z(1.0 - alpha / STRICTER) * error:
         return share_p, "ok", ""
     found = f"{share_p:.0%} of the labelled rows are also among the unlabelled ones. "
