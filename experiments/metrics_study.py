@@ -7,7 +7,7 @@ a random forest of P against U score every row out of fold; p = prior * ratio is
 
 - ``truth_test``: the five fold models on up to 4000 test rows with their classes, all scores pooled as the out-of-fold
   scores are; what the estimate aims at, up to the test set's own sampling error (``error_test``, by bootstrap).
-  'Covered' counts gaps within 1.96 of both errors together.
+  'Covered' counts truths within the interval, each arm widened by 1.96 test errors (root of the sum of squares).
 - ``truth_unlabelled``: the true classes of the very unlabelled rows, with their out-of-fold scores; what a user would
   learn by labelling the pool.
 """
@@ -157,11 +157,13 @@ def report() -> None:
 def _summary(rows: list[dict[str, str]]) -> str:
     columns = {
         c: np.array([float(r[c]) for r in rows])
-        for c in ("estimate", "standard_error", "truth_test", "error_test", "truth_unlabelled")
+        for c in ("estimate", "standard_error", "low", "high", "truth_test", "error_test", "truth_unlabelled")
     }
+    above = columns["truth_test"] > columns["estimate"]
+    arm = np.where(above, columns["high"] - columns["estimate"], columns["estimate"] - columns["low"])
     gap = np.abs(columns["estimate"] - columns["truth_test"])
     to_pool = np.abs(columns["estimate"] - columns["truth_unlabelled"]).mean()
-    covered = np.mean(gap < 1.96 * np.hypot(columns["standard_error"], columns["error_test"]))
+    covered = np.mean(gap <= np.hypot(arm, 1.96 * columns["error_test"]))
     return f"{gap.mean():13.4f}{covered:9.2f}{to_pool:10.4f}{columns['standard_error'].mean():8.4f}"
 
 
