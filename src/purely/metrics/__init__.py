@@ -3,6 +3,11 @@
 Every metric is a function of two means, over the labelled positives and over the population, and of the prior; it
 returns a :class:`PUEstimate` with a standard error, an interval that carries the prior's own interval through, and the
 assumption it rests on as a sentence.
+
+The intervals are those of a fixed model on new rows. Out-of-fold scores are honest too, but there every row is scored
+by one model and trains the others, which moves the pooled value more than the intervals know: on a9a at a prior of .7
+(1000 positives, 2000 unlabelled rows, five folds, 40 draws) the spread was 1.16 to 1.30 times the standard error out of
+fold, and .85 to 1.06 times on held-out rows.
 """
 
 from purely._prior_value import PriorValue

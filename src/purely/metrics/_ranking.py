@@ -120,7 +120,8 @@ def pu_roc_auc(
     y : array-like of shape (n,)
         Positive-unlabelled labels: 1 for a labelled positive, 0 for an unlabelled row.
     score : array-like of shape (n,)
-        The greater, the more positive. The rows must not have trained the model (take out-of-fold scores).
+        The greater, the more positive. The rows must not have trained the model: take held-out rows, or out-of-fold
+        scores, for which the interval is somewhat too short (see :mod:`purely.metrics`).
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
         The population's p(y=1). An interval, or an estimator's ``class_prior_interval_``, is carried through.
     scenario : {"case-control", "single-sample"}, default="case-control"
