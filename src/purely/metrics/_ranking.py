@@ -15,8 +15,10 @@ largest mass below the estimate that keeps both promises, :math:`\max(0, \min_{t
     \text{precision}_t = \frac{\pi r_t}{\pi r_t + g_t}, \qquad
     \text{average precision} = E_P[\text{precision}_{s}] .
 
-Clipping the precision at 1 instead loses up to .06 of the average precision where the classes separate well; this mass
-has the least error of those we tried (clipped, isotonic, running maximum) where positives make up .3 or more.
+Of five ways to keep the promises (precision clipped at 1, isotonic regression, running maximum, this minimum, the mean
+of these two) it has the least error for normal classes two or three standard deviations apart, at priors .1, .3 and .7
+and 100 or 1000 positives; clipping then loses .005 to .08 of the average precision. One standard deviation apart it is
+too high by .01 to .03, and clipping does about as well.
 """
 
 from __future__ import annotations
