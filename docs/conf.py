@@ -54,7 +54,9 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
-html_sidebars = {"index": [], "start": [], "concepts": [], "datasets": [], "contributing": [], "changelog": []}
+html_sidebars = {
+    page: [] for page in ("index", "start", "choose", "concepts", "evaluation", "datasets", "contributing", "changelog")
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
