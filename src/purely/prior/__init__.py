@@ -1,0 +1,35 @@
+"""Class priors: how many positives are among the unlabelled rows."""
+
+from purely.prior._base import ClassPriorWarning, PriorDiagnostics, PriorEstimator
+from purely.prior.alphamax import AlphaMaxPrior
+from purely.prior.auto import ClassPrior
+from purely.prior.best_bin import BestBinPrior
+from purely.prior.dedpul import DEDPULPrior
+from purely.prior.density_ratio import DensityRatioPrior
+from purely.prior.elkan_noto import ElkanNotoPrior
+from purely.prior.kernel_mean import KernelMeanPrior
+from purely.prior.logistic_ceiling import LogisticCeilingPrior
+from purely.prior.monotone import MonotoneRatioPrior
+from purely.prior.penalised_l1 import PenL1Prior
+from purely.prior.rank_pruning import RankPruningPrior
+from purely.prior.regrouping import RegroupingPrior
+from purely.prior.tice import TIcEPrior
+
+__all__ = [
+    "AlphaMaxPrior",
+    "BestBinPrior",
+    "ClassPrior",
+    "ClassPriorWarning",
+    "DEDPULPrior",
+    "DensityRatioPrior",
+    "ElkanNotoPrior",
+    "KernelMeanPrior",
+    "LogisticCeilingPrior",
+    "MonotoneRatioPrior",
+    "PenL1Prior",
+    "PriorDiagnostics",
+    "PriorEstimator",
+    "RankPruningPrior",
+    "RegroupingPrior",
+    "TIcEPrior",
+]

@@ -1,0 +1,289 @@
+r"""The distance from a mixture's extrapolation to the convex hull, as a curve in the extrapolation.
+
+For :math:`\lambda \ge 1` let :math:`u(\lambda) = \lambda \mu_U + (1 - \lambda) \mu_P`. The curve
+
+.. math:: d(\lambda)^2 = \min_{v \ge 0, \, \mathbf{1}^\top v = 1} (v - u)^\top K (v - u)
+
+is convex, starts from :math:`d(1) = 0`, and by the envelope theorem one programme gives its slope as well,
+
+.. math:: d'(\lambda) = \langle \mu_U - \mu_P, \, u - v^* \rangle_K \, / \, d(\lambda).
+
+On a fixed support :math:`v^*` is affine in :math:`\lambda`, so :math:`d^2` is a parabola there. Its coefficients cost
+one triangular solve and say where the slope reaches a threshold: Newton's method with the exact second derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purely.prior.simplex_qp import SimplexQP
+
+Floats = NDArray[np.float64]
+
+#: Frank-Wolfe gap of the programmes the search passes on its way, and of the one it ends at.
+_COARSE_GAP, FINE_GAP = 1e-6, 2e-8
+#: kappa is searched up to 1 - 1 / _LAMBDA_LIMIT.
+_LAMBDA_LIMIT = 1024.0
+
+
+class EmbeddedSamples(Protocol):
+    """Two samples in a feature space: what the curve needs to know of them."""
+
+    n: int
+    embed_u: Floats
+    embed_p: Floats
+    uu: float
+    up: float
+    pp: float
+
+    def rows(self, indices: NDArray[np.intp]) -> Floats:
+        """Kernel rows of some atoms."""
+        ...
+
+    def matvec(self) -> Callable[[Floats], Floats]:
+        """A function `v -> K v`."""
+        ...
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The curve at one lambda.
+
+    Attributes
+    ----------
+    extrapolation : float
+        lambda.
+    distance, slope, curvature : float
+        :math:`d`, :math:`d'` and :math:`d''`; the last on a fixed support.
+    gap : float
+        Frank-Wolfe gap of the programme.
+    support_size : int
+    witness, witness_slope : ndarray of shape (n,)
+        The function :math:`f = (u - v)/d` that attains the distance, at the atoms, and its derivative in lambda.
+    """
+
+    extrapolation: float
+    distance: float
+    slope: float
+    curvature: float
+    gap: float
+    support_size: int
+    witness: Floats
+    witness_slope: Floats
+
+
+@dataclass(frozen=True)
+class SlopeRoot:
+    """Where the slope reaches a threshold, and the bound that stopped the search if one did."""
+
+    point: CurvePoint
+    kappa: float
+    bound: str | None
+
+
+class DistanceCurve:
+    r"""The curve :math:`d(\lambda)` of two embedded samples; every programme warms up the next."""
+
+    def __init__(self, samples: EmbeddedSamples) -> None:
+        self._samples = samples
+        self._qp = SimplexQP(samples.rows, samples.n)
+        self._difference = samples.embed_u - samples.embed_p
+        self.squared_mmd = max(samples.uu - 2.0 * samples.up + samples.pp, 0.0)
+        self.points: list[CurvePoint] = []
+
+    def at(self, extrapolation: float, gap: float = FINE_GAP) -> CurvePoint:
+        """Solve one programme."""
+        s, t = self._samples, extrapolation
+        b = t * s.embed_u + (1.0 - t) * s.embed_p
+        self._qp.tol = gap
+        solution = self._qp.solve(b)
+        v, support, r = solution.weights, solution.support, solution.residual
+        norm = t * t * s.uu + 2.0 * t * (1.0 - t) * s.up + (1.0 - t) ** 2 * s.pp
+        square = max(float(v @ (r[support] - b[support])) + norm, 0.0)
+        cross = t * (s.uu - s.up) + (1.0 - t) * (s.up - s.pp) - float(v @ self._difference[support])
+        # dv/dlambda on the support: stationary for the difference of the embeddings, summing to zero.
+        both = self._qp.solve_on_support(np.column_stack([self._difference[support], np.ones(support.size)]))
+        move = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
+        bend = max(self.squared_mmd - float(move @ self._difference[support]), 0.0)
+        distance = float(np.sqrt(square))
+        safe = max(distance, 1e-12)
+        slope = cross / safe
+        turn = self._qp.product(support, move) - self._difference
+        point = CurvePoint(
+            extrapolation=t,
+            distance=distance,
+            slope=slope,
+            curvature=max(bend - slope**2, 0.0) / safe,
+            gap=solution.gap,
+            support_size=int(support.size),
+            witness=-r / safe,
+            witness_slope=-turn / safe + r * slope / safe**2,
+        )
+        self.points.append(point)
+        return point
+
+    def find_slope(self, threshold: float, upper: float = 8.0, tol: float = 4e-4) -> SlopeRoot:
+        """The lambda at which the slope passes `threshold`, to within `tol` of kappa = 1 - 1 / lambda."""
+        point, below, above = self._start(threshold, upper)
+        while True:
+            previous = above
+            if point.slope > threshold:
+                above = point
+            else:
+                below = point
+            if above is None:
+                if point.extrapolation >= _LAMBDA_LIMIT:
+                    return SlopeRoot(point, 1.0 - 1.0 / point.extrapolation, "upper")
+                point = self.at(min(2.0 * point.extrapolation, _LAMBDA_LIMIT), _COARSE_GAP)
+                continue
+            guess = _next_extrapolation(point, below, above, previous, threshold)
+            step = abs(1.0 / point.extrapolation - 1.0 / guess)
+            low = 1.0 if below is None else below.extrapolation
+            done = step <= tol or 1.0 / low - 1.0 / above.extrapolation <= tol
+            if done and point.gap <= FINE_GAP:
+                return SlopeRoot(point, 1.0 - 1.0 / guess, "lower" if guess - 1.0 <= 2.0 * tol else None)
+            point = self.at(point.extrapolation if done else guess, FINE_GAP if step <= 20.0 * tol else _COARSE_GAP)
+
+    def _start(self, threshold: float, upper: float) -> tuple[CurvePoint, CurvePoint | None, CurvePoint | None]:
+        """The known points next to the root; a search for another threshold has left some."""
+        above = min((p for p in self.points if p.slope > threshold), key=lambda p: p.extrapolation, default=None)
+        below = max((p for p in self.points if p.slope <= threshold), key=lambda p: p.extrapolation, default=None)
+        if above is not None:
+            return above, below, above
+        return self.at(max(upper, 1.0 if below is None else 2.0 * below.extrapolation), _COARSE_GAP), below, None
+
+    def bend(self, root: SlopeRoot) -> float:
+        """Second derivative at a root: a chord of slopes, since on a fixed support it comes out twice too large."""
+        away = [p for p in self.points if abs(1.0 / p.extrapolation - (1.0 - root.kappa)) > 3e-3]
+        left = max((p for p in away if p.slope < root.point.slope), key=lambda p: p.extrapolation, default=root.point)
+        right = min((p for p in away if p.slope > root.point.slope), key=lambda p: p.extrapolation, default=root.point)
+        if left is right or right.extrapolation <= left.extrapolation:
+            return 0.5 * root.point.curvature
+        return (right.slope - left.slope) / (right.extrapolation - left.extrapolation)
+
+
+def _next_extrapolation(
+    point: CurvePoint, below: CurvePoint | None, above: CurvePoint, previous: CurvePoint | None, threshold: float
+) -> float:
+    """Next lambda of the search, strictly inside the bracket.
+
+    The distance is a minimum over supports, so it lies below the parabola of any one of them and Newton's step on a
+    fixed support falls short from above, by about half; the chord through the last two points does not, but may
+    overshoot to where supports are large. Hence the chord, up to twice Newton's step. With the root between two
+    points: their chord, and the middle in kappa where it would barely move.
+    """
+    low = 1.0 if below is None else below.extrapolation
+    high = above.extrapolation
+    if below is None:
+        step = high - parabola_root(point, threshold)
+        if not np.isfinite(step) or step <= 0.0:
+            step = 0.25 * (high - 1.0)
+        if previous is not None and previous is not above:
+            step = float(np.clip(high - _chord(previous, above, threshold), step, 2.0 * step))
+        return high - min(step, 0.6 * (high - 1.0))
+    guess = _chord(below, above, threshold)
+    margin = 0.02 * (high - low)
+    if below is point or previous is above or not low + margin < guess < high - margin:
+        newton = parabola_root(point, threshold)
+        guess = newton if low + margin < newton < high - margin else guess
+    return float(guess) if low + margin < guess < high - margin else 2.0 / (1.0 / low + 1.0 / high)
+
+
+def _chord(one: CurvePoint, other: CurvePoint, threshold: float) -> float:
+    rise = other.slope - one.slope
+    if rise == 0.0:
+        return float("nan")
+    return one.extrapolation + (threshold - one.slope) * (other.extrapolation - one.extrapolation) / rise
+
+
+def parabola_root(point: CurvePoint, threshold: float) -> float:
+    r"""Where the slope of :math:`\sqrt{q_0 + q_1 t + q_2 t^2}` equals the threshold; NaN where it never does.
+
+    With :math:`q_0 = d^2`, :math:`q_1 = 2 d d'`, :math:`q_2 = d'^2 + d\,d''` the equation
+    :math:`(q_1 + 2 q_2 t)^2 = 4 \nu^2 (q_0 + q_1 t + q_2 t^2)` is a quadratic in the step.
+    """
+    q0 = point.distance**2
+    q1 = 2.0 * point.distance * point.slope
+    q2 = point.slope**2 + point.distance * point.curvature
+    excess = q2 - threshold**2
+    if excess <= 0.0 or q2 <= 0.0:
+        return float("nan")
+    # (q1 + 2 q2 t)^2 - nu^2 / q2 * ((q1 + 2 q2 t)^2 + 4 q0 q2 - q1^2) = 0 in s = q1 + 2 q2 t > 0
+    remainder = max(4.0 * q0 * q2 - q1**2, 0.0)
+    s = threshold * np.sqrt(remainder / excess)
+    return float(point.extrapolation + (s - q1) / (2.0 * q2))
+
+
+def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, max_products: int = 600) -> float:
+    r"""The distance :math:`d(\lambda)` near :math:`\lambda = 1`, where nearly every atom is in the support.
+
+    Conjugate gradients on the free weights of :math:`\min_{v \ge 0} (v - u)^\top (K + \rho \mathbf{1}\mathbf{1}^\top)
+    (v - u)`: the penalty holds the sum of the weights at one (the multiplier of that constraint is of the order of
+    :math:`d^2`), and is one eigenvalue that conjugate gradients take in a single step. The Frank-Wolfe gap bounds
+    :math:`d^2` from below; the method stops when :math:`d` is known to within `tol`.
+    """
+    weight_u, weight_p = getattr(samples, "weight_u", None), getattr(samples, "weight_p", None)
+    if weight_u is None or weight_p is None:
+        return DistanceCurve(samples).at(extrapolation).distance
+    u = extrapolation * weight_u + (1.0 - extrapolation) * weight_p
+    kernel = samples.matvec()
+    rho = 4.0
+
+    def product(z: Floats) -> Floats:
+        return np.asarray(kernel(z)) + rho * float(z.sum())
+
+    v = np.maximum(u, 0.0)
+    r = product(v - u)
+    used, square = 1, float((v - u) @ r)
+    while used < max_products:
+        mass = max(float(v.sum()), 1e-12)
+        gap = 2.0 * (float(v @ r) / mass - float(r.min()))
+        distance = np.sqrt(max(square, 0.0))
+        if distance - np.sqrt(max(square - gap, 0.0)) <= tol:
+            break
+        free = (v > 0.0) | (r < 0.0)
+        direction, steps = _conjugate_gradients(product, np.where(free, -r, 0.0), free, min(60, max_products - used))
+        used += steps
+        length, improved = 1.0, False
+        while used < max_products and length > 1e-4 and not improved:
+            trial = np.maximum(v + length * direction, 0.0)
+            r_trial = product(trial - u)
+            used += 1
+            value = float((trial - u) @ r_trial)
+            improved = value < square
+            if improved:
+                v, r, square = trial, r_trial, value
+            length *= 0.4
+        if not improved or distance - np.sqrt(max(square, 0.0)) <= 0.02 * tol:
+            break
+    return float(np.sqrt(max(square, 0.0)))
+
+
+def _conjugate_gradients(
+    product: Callable[[Floats], Floats], right: Floats, free: NDArray[Any], max_steps: int
+) -> tuple[Floats, int]:
+    """Approximate `A_FF^{-1} right` with zeros outside the free set; stops at a tenth of the first residual."""
+    x = np.zeros_like(right)
+    residual, direction = right.copy(), right.copy()
+    energy = first = float(residual @ residual)
+    steps = 0
+    for _ in range(max_steps):
+        image = np.where(free, product(direction), 0.0)
+        steps += 1
+        bend = float(direction @ image)
+        if bend <= 0.0:
+            break
+        length = energy / bend
+        x += length * direction
+        residual -= length * image
+        fresh = float(residual @ residual)
+        if fresh <= 1e-4 * first:
+            break
+        direction = residual + fresh / energy * direction
+        energy = fresh
+    return x, steps

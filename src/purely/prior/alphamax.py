@@ -1,0 +1,153 @@
+r"""AlphaMax: the largest share at which the likelihood has not begun to fall.
+
+Let the unlabelled rows have mass :math:`w_i` in cell :math:`i` of a score, a share :math:`\beta_i \in [0, 1]` of which
+is positive. The positives then have mass :math:`\beta_i w_i / \alpha` there, with :math:`\alpha = \sum_i \beta_i w_i`
+the share of positives, and the log-likelihood of the labelled counts :math:`c_i` at a given :math:`\alpha` is [1]_
+
+.. math:: \ell(\alpha) = \max_{\beta} \sum_i c_i \log \frac{\beta_i w_i}{\alpha}
+    \quad \text{such that} \quad 0 \le \beta \le 1, \; \textstyle\sum_i \beta_i w_i = \alpha .
+
+The maximiser is :math:`\beta_i = \min(1, \mu \, c_i / w_i)`. The curve is flat as long as no :math:`\beta_i` reaches
+one and falls beyond; the estimate is the elbow. At the true share about half of the cells that are purely positive are
+at one by chance, and each has cost half a unit of likelihood on average, so the elbow is read where the fall equals
+half the number of cells at one.
+
+References
+----------
+.. [1] Jain, S., White, M., Trosset, M. and Radivojac, P. Nonparametric semi-supervised learning of class proportions.
+   arXiv:1601.01944, 2016.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from purely.prior._base import check_integer
+from purely.prior._one_dimensional import OneDimensionalPrior
+from purely.prior._scores import Reader, ScoreReading, ScoreTable
+
+__all__ = ["AlphaMaxPrior", "alphamax"]
+
+
+def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
+    """AlphaMax estimate of the share of positives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.alphamax import alphamax
+    >>> rng = np.random.default_rng(0)
+    >>> U = np.concatenate([rng.normal(4, 1, 300), rng.normal(0, 1, 700)])
+    >>> 0.25 < alphamax(ScoreTable.from_scores(rng.normal(4, 1, 500), U)).share < 0.4
+    True
+    """
+    cells = table.coarsen(n_cells)
+    # Half a row in every cell: an empty cell of unlabelled rows would allow no positive there.
+    w = (cells.count_u + 0.5) / (cells.n_u + 0.5 * cells.count_u.size)
+    c = cells.count_p
+    ratio = c / (cells.n_p * w)
+    grid = np.linspace(0.0, 1.0, 501)[1:]
+    # The unlabelled mass is itself counted: a deviation's variance is 1 / c + 1 / u, not 1 / c, and weighs less.
+    trust = (cells.count_u + 0.5) / (cells.count_u + 0.5 + c)
+    observed = np.log(np.maximum(ratio, 1e-300))
+    fall, at_one = np.empty(grid.size), np.empty(grid.size)
+    for k, alpha in enumerate(grid):
+        beta = _fill(ratio, w, float(alpha))
+        fitted = cells.n_p * beta * w / alpha
+        excess = np.where(c > 0, observed - np.log(np.maximum(beta, 1e-300) / alpha), 0.0)
+        fall[k] = float(trust @ (c * excess - c + fitted))
+        at_one[k] = np.count_nonzero(beta >= 1.0 - 1e-9)
+    inside = np.flatnonzero(fall <= 0.5 * at_one + 1e-9)
+    chosen = int(inside[-1]) if inside.size else 0
+    return ScoreReading(
+        share=float(grid[chosen]),
+        x=grid,
+        curve=-fall,
+        x_label="share of positives",
+        curve_label="log-likelihood, from its maximum",
+        chosen=float(grid[chosen]),
+    )
+
+
+def _fill(ratio: np.ndarray[Any, np.dtype[np.float64]], w: np.ndarray[Any, np.dtype[np.float64]], alpha: float) -> Any:
+    """`min(1, mu * ratio)` with `mu` such that the mean over the unlabelled mass is `alpha`."""
+    order = np.argsort(-ratio)
+    r, mass = ratio[order], w[order]
+    full = np.concatenate([[0.0], np.cumsum(mass)[:-1]])  # mass of the cells at one, if the first k are
+    rest = np.cumsum((mass * r)[::-1])[::-1]
+    mu = np.where(rest > 0.0, (alpha - full) / np.maximum(rest, 1e-300), -1.0)
+    feasible = np.flatnonzero((mu >= 0.0) & (mu * r <= 1.0 + 1e-12))
+    if feasible.size == 0:  # more than the cells with positives can hold: the others fill up evenly
+        spare = ratio <= 0.0
+        beta = np.ones_like(ratio)
+        beta[spare] = np.clip((alpha - w[~spare].sum()) / max(float(w[spare].sum()), 1e-300), 0.0, 1.0)
+        return beta
+    return np.minimum(1.0, mu[feasible[0]] * ratio)
+
+
+class AlphaMaxPrior(OneDimensionalPrior):
+    """Class prior by AlphaMax.
+
+    Parameters
+    ----------
+    n_cells : int, default=64
+        Number of cells of the score, of equal mass.
+    ratio : "auto", estimator or None, default="auto"
+        How several columns become one score; see :class:`BestBinPrior`.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+    level : float, default=0.9
+        Level of the confidence interval.
+    n_resamples : int, default=30
+        Bootstrap replicates behind the interval.
+    random_state : int, RandomState instance or None, default=0
+        Seed of folds, models and resampling.
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Confidence interval of `class_prior_`.
+    diagnostics_ : PriorDiagnostics
+        The log-likelihood against the share.
+
+    References
+    ----------
+    .. [1] Jain, S. et al. Nonparametric semi-supervised learning of class proportions. arXiv:1601.01944, 2016.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.prior import AlphaMaxPrior
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(4, 1, (500, 1))
+    >>> U = np.concatenate([rng.normal(4, 1, (300, 1)), rng.normal(0, 1, (700, 1))])
+    >>> 0.25 < AlphaMaxPrior().fit(*stack(P, U)).class_prior_ < 0.4
+    True
+    """
+
+    def __init__(
+        self,
+        n_cells: int = 64,
+        *,
+        ratio: Any = "auto",
+        scenario: str = "case-control",
+        level: float = 0.9,
+        n_resamples: int = 30,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_cells = n_cells
+        self.ratio = ratio
+        self.scenario = scenario
+        self.level = level
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+
+    def _reader(self) -> Reader:
+        return partial(alphamax, n_cells=check_integer("n_cells", self.n_cells, 4))

@@ -1,0 +1,143 @@
+"""Class priors from cross-fitted density ratios: any model of the ratio, any one-dimensional method."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purely._base import draw_seed, level_to_z
+from purely.prior._base import PriorEstimate, PriorEstimator, check_integer
+from purely.prior._kernel_mean_scores import kernel_mean_scores
+from purely.prior._one_dimensional import OneDimensionalPrior, Scores, read_scores
+from purely.prior._ratio import CrossFit, cross_fit
+from purely.prior._scores import Reader
+from purely.prior.best_bin import best_bin
+from purely.prior.combined import combined
+from purely.prior.dedpul import dedpul
+from purely.prior.kernel_mean import KernelMeanPrior
+from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.monotone import monotone_top
+
+__all__ = ["DensityRatioPrior"]
+
+#: One-dimensional methods by name.
+METHODS: dict[str, Reader] = {
+    "best-bin": best_bin,
+    "combined": combined,
+    "dedpul": dedpul,
+    "kernel-mean": kernel_mean_scores,
+    "logistic-ceiling": logistic_ceiling,
+    "monotone": monotone_top,
+}
+
+
+class DensityRatioPrior(PriorEstimator):
+    r"""Class prior from a cross-fitted density ratio.
+
+    The ratio :math:`w(x) = p(x \mid y=1) / p(x)` is a sufficient one-dimensional representation: the posterior is
+    :math:`\pi_U w(x)`. It is learnt on all folds but one and evaluated on the one left out, so that the positives a
+    model was trained on never meet their twins among the unlabelled rows; the pooled scores go to a one-dimensional
+    method.
+
+    Parameters
+    ----------
+    ratio : "auto", str, estimator or list of these, default="auto"
+        Models of positives against unlabelled rows, whose log-ratios are averaged. An estimator needs `fit(X, y)` and
+        one of `density_ratio`, `predict_proba` or `decision_function`: :class:`purely.PUSMI`, :class:`purely.PURL` or
+        any classifier. Built in are "trees" (extremely randomised, leaves of five), "linear" (logistic regression),
+        "kernel" (logistic regression on Nystroem features), "forest" (random forest) and "boosting" (histogram
+        gradient boosting); "auto" is the first three.
+    method : str or estimator, default="combined"
+        "best-bin", "kernel-mean", "dedpul", "monotone", "logistic-ceiling", "combined" (the mean of best bin and
+        logistic ceiling), or an instance of one of their classes.
+    cv : int, default=5
+        Number of folds; fewer where there are fewer rows of a kind.
+    n_repeats : int, default=1
+        Number of cross-fits with different folds and seeds, whose scores are averaged.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+    level : float, default=0.9
+        Level of the confidence interval.
+    n_resamples : int, default=50
+        Bootstrap replicates behind the interval; models are not fitted again.
+    random_state : int, RandomState instance or None, default=0
+        Seed of folds, models and resampling.
+
+    Attributes
+    ----------
+    class_prior_ : float
+        Share of positives in the population.
+    unlabelled_prior_ : float
+        Share of positives among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Confidence interval of `class_prior_`: bootstrap over the scores, jackknife over the folds' models, and, where
+        a method combines two, their disagreement.
+    scores_ : ndarray of shape (n,)
+        Out-of-fold log-ratio of each row.
+    diagnostics_ : PriorDiagnostics
+        The curve the method read, and the score distributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from purely import stack
+    >>> from purely.prior import DensityRatioPrior
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(0, 1, (300, 2))
+    >>> U = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(4, 1, (300, 2))])
+    >>> prior = DensityRatioPrior(LogisticRegression(), "best-bin").fit(*stack(P, U))
+    >>> 0.3 < prior.class_prior_ < 0.5
+    True
+    """
+
+    def __init__(
+        self,
+        ratio: Any = "auto",
+        method: Any = "combined",
+        *,
+        cv: int = 5,
+        n_repeats: int = 1,
+        scenario: str = "case-control",
+        level: float = 0.9,
+        n_resamples: int = 50,
+        random_state: Any = 0,
+    ) -> None:
+        self.ratio = ratio
+        self.method = method
+        self.cv = cv
+        self.n_repeats = n_repeats
+        self.scenario = scenario
+        self.level = level
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+
+    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+        reader = resolve_method(self.method)
+        level_to_z(self.level)
+        n_resamples = check_integer("n_resamples", self.n_resamples, 0)
+        cv, n_repeats = check_integer("cv", self.cv, 2), check_integer("n_repeats", self.n_repeats, 1)
+        seed = draw_seed(self.random_state)
+        fits: list[CrossFit] = [
+            cross_fit(self.ratio, X, positive, cv=cv, seed=seed + 7919 * r) for r in range(n_repeats)
+        ]
+        self.scores_ = np.mean([fit.score for fit in fits], axis=0)
+        scores = Scores(self.scores_, fits[0].fold)
+        return read_scores(scores, positive, reader, level=self.level, n_resamples=n_resamples, seed=seed)
+
+
+def resolve_method(method: Any) -> Reader:
+    """The one-dimensional method that a `method` parameter stands for."""
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]
+    if isinstance(method, OneDimensionalPrior):
+        return method._reader()
+    if isinstance(method, KernelMeanPrior):
+        return partial(kernel_mean_scores, variant=method.variant)
+    raise ValueError(
+        f"method must be one of {', '.join(map(repr, METHODS))} or an instance of a one-dimensional estimator such as "
+        f"BestBinPrior(); {method!r} was given."
+    )

@@ -1,0 +1,193 @@
+r"""A logistic posterior under a ceiling: the share where the top of the score is not pure.
+
+Every method that reads the top of the density ratio overestimates where no row is surely positive. This one
+extrapolates instead: if the posterior of the classes is logistic in the score :math:`s`, the density ratio of positives
+to unlabelled rows is a logistic curve under the ceiling :math:`1 / \pi_U` [1]_ [2]_,
+
+.. math:: w(s) = \frac{1}{\pi_U + (1 - \pi_U) \, e^{-(a + b s)}} ,
+
+and :math:`(\pi_U, a, b)` maximise the likelihood of the labels with both samples weighing the same,
+
+.. math:: \frac{1}{n_P} \sum_{P} \log \frac{w}{1 + w} + \frac{1}{n_U} \sum_{U} \log \frac{1}{1 + w} .
+
+The gradient with respect to :math:`\log w` is :math:`1 - \sigma(\log w)` on the positives and
+:math:`-\sigma(\log w)` on the unlabelled rows; with :math:`\ell = a + b s`,
+:math:`\partial \log w / \partial \ell = 1 - \pi_U w` and
+:math:`\partial \log w / \partial \pi_U = - w (1 - e^{-\ell})`.
+
+References
+----------
+.. [1] Lancaster, T. and Imbens, G. Case-control studies with contaminated controls. *Journal of Econometrics*, 1996.
+.. [2] Jaskie, K., Elder, C. and Spanias, A. A modified logistic regression for positive and unlabeled learning.
+   Asilomar Conference on Signals, Systems, and Computers, 2019.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
+
+from purely.prior._base import check_integer
+from purely.prior._one_dimensional import OneDimensionalPrior
+from purely.prior._scores import Reader, ScoreReading, ScoreTable
+
+__all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
+
+Floats = NDArray[np.float64]
+_BOUNDS = [(-7.0, 7.0), (-30.0, 30.0), (-4.0, 4.0)]
+_STARTS = ((-1.0, 0.0, 0.5), (0.0, 0.0, 0.5), (1.0, 0.0, 0.5))
+
+
+def logistic_ceiling(
+    table: ScoreTable, n_cells: int = 256, start: tuple[float, float, float] | None = None
+) -> ScoreReading:
+    """Fit the ceiling by maximum likelihood.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Scores on a scale on which the posterior is about logistic: log-odds, not probabilities.
+    n_cells : int, default=256
+        The table is merged to this many cells first.
+    start : tuple of float, optional
+        Logit of the share, intercept and log-slope to start from; three starts are tried by default.
+
+    Examples
+    --------
+    Two overlapping normal classes: no row is surely positive, yet the share is found.
+
+    >>> import numpy as np
+    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.logistic_ceiling import logistic_ceiling
+    >>> rng = np.random.default_rng(0)
+    >>> P, U = rng.normal(1, 1, 20000), np.concatenate([rng.normal(1, 1, 12000), rng.normal(-1, 1, 28000)])
+    >>> round(logistic_ceiling(ScoreTable.from_scores(P, U)).share, 1)
+    0.3
+    """
+    cells = table.coarsen(n_cells)
+    p, u = cells.count_p / cells.n_p, cells.count_u / cells.n_u
+    mass = 0.5 * (p + u)
+    centre = float(mass @ cells.score)
+    spread = float(np.sqrt(mass @ (cells.score - centre) ** 2)) or 1.0
+    x = (cells.score - centre) / spread
+    best = None
+    for first in _STARTS if start is None else (start,):
+        fit = minimize(_loss, first, args=(x, p, u), jac=True, method="L-BFGS-B", bounds=_BOUNDS)
+        if best is None or fit.fun < best.fun:
+            best = fit
+    theta = best.x  # type: ignore[union-attr]
+    share = float(expit(theta[0]))
+    log_w, _ = _log_ratio(theta, x)
+    # Share of positives among the rows at the best twentieth of the positives: one where the top is pure.
+    top = int(np.searchsorted(np.cumsum(p), 0.05))
+    purity = float(np.clip(share * np.exp(log_w[min(top, log_w.size - 1)]), 0.0, 1.0))
+    return ScoreReading(
+        share=share,
+        x=cells.score[::-1],
+        curve=np.exp(-log_w)[::-1],
+        x_label="score",
+        curve_label="one over the fitted ratio",
+        chosen=None,
+        details={
+            "purity": purity,
+            "logit": float(theta[0]),
+            "intercept": float(theta[1]),
+            "log_slope": float(theta[2]),
+        },
+    )
+
+
+def _log_ratio(theta: Floats, x: Floats) -> tuple[Floats, Floats]:
+    log_share, log_rest = log_expit(theta[0]), log_expit(-theta[0])
+    linear = theta[1] + np.exp(theta[2]) * x
+    return -np.logaddexp(log_share, log_rest - linear), linear
+
+
+def _loss(theta: Floats, x: Floats, p: Floats, u: Floats) -> tuple[float, Floats]:
+    """Negative log-likelihood and its gradient in (logit share, intercept, log slope)."""
+    log_w, linear = _log_ratio(theta, x)
+    share, slope = expit(theta[0]), np.exp(theta[2])
+    value = -float(p @ log_expit(log_w) + u @ log_expit(-log_w))
+    by_ratio = -(p * expit(-log_w) - u * expit(log_w))
+    w = np.exp(log_w)
+    by_linear = by_ratio * (1.0 - share * w)
+    # d log w / d share times d share / d logit; exp(-linear) * w stays finite where linear is very negative.
+    odd = np.exp(np.minimum(log_w - linear, 700.0))
+    by_share = -(by_ratio @ (w - odd)) * share * (1.0 - share)
+    gradient = np.array([by_share, by_linear.sum(), slope * float(by_linear @ x)])
+    # A slope so steep that the curve is a step, or so flat that it is a constant, has no finite optimum.
+    return value + 1e-4 * theta[2] ** 2, gradient + np.array([0.0, 0.0, 2e-4 * theta[2]])
+
+
+class LogisticCeilingPrior(OneDimensionalPrior):
+    """Class prior by a logistic posterior under a ceiling, for classes that overlap everywhere.
+
+    Parameters
+    ----------
+    n_cells : int, default=256
+        Scores are merged to this many cells before the fit.
+    ratio : "auto", estimator or None, default="auto"
+        How several columns become one score; see :class:`BestBinPrior`.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+    level : float, default=0.9
+        Level of the confidence interval.
+    n_resamples : int, default=50
+        Bootstrap replicates behind the interval.
+    random_state : int, RandomState instance or None, default=0
+        Seed of folds, models and resampling.
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Confidence interval of `class_prior_`.
+    diagnostics_ : PriorDiagnostics
+        One over the fitted ratio, whose floor is the share.
+
+    Notes
+    -----
+    The answer rests on the logistic form: a score whose log-odds are far from linear gives a wrong share with a narrow
+    interval. Methods that read the top of the ratio need no form, but a pure top.
+
+    References
+    ----------
+    .. [1] Lancaster, T. and Imbens, G. Case-control studies with contaminated controls. Journal of Econometrics, 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.prior import LogisticCeilingPrior
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(1, 1, (4000, 1))
+    >>> U = np.concatenate([rng.normal(1, 1, (3000, 1)), rng.normal(-1, 1, (3000, 1))])
+    >>> 0.4 < LogisticCeilingPrior().fit(*stack(P, U)).class_prior_ < 0.6
+    True
+    """
+
+    def __init__(
+        self,
+        n_cells: int = 256,
+        *,
+        ratio: Any = "auto",
+        scenario: str = "case-control",
+        level: float = 0.9,
+        n_resamples: int = 50,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_cells = n_cells
+        self.ratio = ratio
+        self.scenario = scenario
+        self.level = level
+        self.n_resamples = n_resamples
+        self.random_state = random_state
+
+    def _reader(self) -> Reader:
+        return partial(logistic_ceiling, n_cells=check_integer("n_cells", self.n_cells, 8))

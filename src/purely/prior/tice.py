@@ -1,0 +1,192 @@
+r"""TIcE: the labelling frequency from tree-shaped subsets of the data.
+
+The labelled share of any subset of the rows is at most the labelling frequency :math:`c` in expectation, and equals it
+where the subset holds positives only. A decision tree looks for subsets with a high labelled share; on rows the tree
+has not seen, a subset of :math:`T` rows of which :math:`L` are labelled gives the lower bound [1]_
+
+.. math:: c \ge \frac{L}{T} - \sqrt{\frac{c (1 - c) (1 - \delta)}{\delta T}}, \qquad
+    \delta = \max\left(0.025, \frac{1}{1 + 0.004\, n}\right) ,
+
+with :math:`n` the number of rows that give bounds; the estimate is the largest bound, averaged over which fold grew
+the tree and which gave the bound.
+
+References
+----------
+.. [1] Bekker, J. and Davis, J. Estimating the class prior in positive and unlabeled data through decision tree
+   induction. AAAI 2018.
+"""
+
+from __future__ import annotations
+
+import heapq
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purely._base import draw_seed, level_to_z
+from purely._rows import fold_of_rows
+from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer
+from purely.prior._scores import normal_interval
+
+__all__ = ["TIcEPrior"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+_QUANTILES = np.array([0.25, 0.5, 0.75])
+
+
+class TIcEPrior(PriorEstimator):
+    """Class prior by tree induction for the labelling frequency.
+
+    Parameters
+    ----------
+    n_folds : int, default=5
+        Each fold grows a tree on its own rows; the bounds come from the other folds.
+    max_splits : int, default=100
+        Largest number of splits of a tree, the most promising first.
+    min_leaf : int, default=10
+        Smallest number of rows of a subset.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+    level : float, default=0.9
+        Level of the confidence interval, from the spread over folds.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the folds.
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Confidence interval of `class_prior_`.
+    diagnostics_ : PriorDiagnostics
+        The bound of the labelling frequency, fold by fold.
+
+    References
+    ----------
+    .. [1] Bekker, J. and Davis, J. Estimating the class prior in positive and unlabeled data through decision tree
+       induction. AAAI 2018.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.prior import TIcEPrior
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(0, 1, (600, 2))
+    >>> U = np.concatenate([rng.normal(0, 1, (400, 2)), rng.normal(5, 1, (600, 2))])
+    >>> 0.3 < TIcEPrior().fit(*stack(P, U)).class_prior_ < 0.6
+    True
+    """
+
+    _accepts_sparse = False
+
+    def __init__(
+        self,
+        n_folds: int = 5,
+        *,
+        max_splits: int = 100,
+        min_leaf: int = 10,
+        scenario: str = "case-control",
+        level: float = 0.9,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_folds = n_folds
+        self.max_splits = max_splits
+        self.min_leaf = min_leaf
+        self.scenario = scenario
+        self.level = level
+        self.random_state = random_state
+
+    def _estimate(self, X: Any, positive: Mask) -> PriorEstimate:
+        n_folds = check_integer("n_folds", self.n_folds, 2)
+        check_integer("max_splits", self.max_splits, 0)
+        check_integer("min_leaf", self.min_leaf, 1)
+        n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        n_folds = min(n_folds, n_p, n_u)
+        fold = fold_of_rows(X, positive, n_folds, draw_seed(self.random_state))
+        bounds = []
+        for j in range(n_folds):
+            grow = fold == j
+            frequency = 0.5
+            for _ in range(2):  # the bound depends on the frequency: once with a guess, once with what came out
+                frequency = self._bound(X[grow], positive[grow], X[~grow], positive[~grow], frequency)
+            bounds.append(frequency)
+        frequency = float(np.mean(bounds))
+        shares = n_p * (1.0 / np.array(bounds) - 1.0) / n_u
+        share = float(np.clip(n_p * (1.0 / frequency - 1.0) / n_u, 0.0, 1.0))
+        error = float(np.std(np.clip(shares, 0.0, 1.0), ddof=1) / np.sqrt(n_folds))
+        bound = "upper" if share >= 1.0 else None
+        diagnostics = PriorDiagnostics(
+            x=np.arange(n_folds, dtype=float),
+            curve=np.array(bounds),
+            x_label="fold",
+            curve_label="bound of the labelling frequency",
+            bound=bound,
+            identifiable=bound is None,
+            details={"label_frequency": frequency, "standard_error": error},
+        )
+        sentences: tuple[str, ...] = ()
+        if bound is not None:
+            sentences = (
+                "The class prior is the upper bound 1: no subset of the rows has a higher labelled share than all of "
+                "them. Use features that tell the classes apart, or ClassPrior.",
+            )
+        return PriorEstimate(share, normal_interval(share, error, level_to_z(self.level)), diagnostics, sentences)
+
+    def _bound(self, X_grow: Floats, y_grow: Mask, X: Floats, y: Mask, frequency: float) -> float:
+        """The largest lower bound over the nodes of a tree grown best first."""
+        delta = max(0.025, 1.0 / (1.0 + 0.004 * y.size))
+        best = _lower_bound(y, frequency, delta)
+        queue: list[tuple[float, int, Mask, Mask]] = [
+            (0.0, 0, np.ones(y_grow.size, dtype=bool), np.ones(y.size, dtype=bool))
+        ]
+        made, splits = 1, 0
+        while queue and splits < self.max_splits:
+            _, _, in_grow, in_bound = heapq.heappop(queue)
+            split = _best_split(X_grow[in_grow], y_grow[in_grow], self.min_leaf)
+            if split is None:
+                continue
+            splits += 1
+            column, threshold = split
+            for side in (True, False):
+                child_grow = in_grow & ((X_grow[:, column] > threshold) == side)
+                child = in_bound & ((X[:, column] > threshold) == side)
+                if np.count_nonzero(child) < self.min_leaf:
+                    continue
+                best = max(best, _lower_bound(y[child], frequency, delta))
+                if 0 < np.count_nonzero(y_grow[child_grow]) < np.count_nonzero(child_grow):
+                    heapq.heappush(queue, (-_promise(y_grow[child_grow]), made, child_grow, child))
+                    made += 1
+        return best
+
+
+def _lower_bound(labelled: Mask, frequency: float, delta: float) -> float:
+    slack = np.sqrt(frequency * (1.0 - frequency) * (1.0 - delta) / (delta * labelled.size))
+    return max(float(labelled.mean() - slack), 1e-3)
+
+
+def _promise(labelled: Mask, k: float = 5.0) -> float:
+    """Labelled share, drawn towards zero in small nodes."""
+    return float(labelled.sum() / (labelled.size + k))
+
+
+def _best_split(X: Floats, labelled: Mask, min_leaf: int) -> tuple[int, float] | None:
+    """The split at a quartile of a column whose better side promises the highest labelled share."""
+    n = labelled.size
+    if n < 2 * min_leaf:
+        return None
+    cuts = np.quantile(X, _QUANTILES, axis=0)
+    best, found = -np.inf, None
+    for row in cuts:
+        above = row < X
+        size = above.sum(axis=0)
+        hits = labelled @ above
+        allowed = (size >= min_leaf) & (n - size >= min_leaf)
+        promise = np.maximum(hits / (size + 5.0), (labelled.sum() - hits) / (n - size + 5.0))
+        promise[~allowed] = -np.inf
+        column = int(np.argmax(promise))
+        if promise[column] > best:
+            best, found = float(promise[column]), (column, float(row[column]))
+    return found
