@@ -37,7 +37,7 @@ docs: $(STAMP) ## HTML documentation, warnings are errors
 	@echo "docs/_build/html/index.html"
 
 bench: $(STAMP) ## speed, as ratios in one run
-	$(BIN)/python benchmarks/run.py
+	$(BIN)/python -m benchmarks.run
 
 clean: ## remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/api/generated build dist .pytest_cache .mypy_cache .ruff_cache

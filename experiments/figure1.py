@@ -20,6 +20,7 @@ from purely import PNSMI, PUSMI, SearchBoundWarning, datasets, make_pu
 SETS = ("ijcnn1", "phishing", "mushrooms", "a9a")
 SIZES = (10, 20, 50, 100, 150, 200)
 PANELS = {"n_P": ("n_unlabelled", 400), "n_U": ("n_positive", 200)}
+SYMBOLS = {"n_P": "$n_\\mathrm{P}$", "n_U": "$n_\\mathrm{U}$"}
 CLASS_PRIOR = 0.5
 #: Rows a class of the supervised estimate that stands for the truth.
 N_REFERENCE = 3_500
@@ -87,7 +88,7 @@ def draw_figure(rows: list[dict[str, str]], truth: dict[str, float]) -> None:
             mean, error = zip(*(table[name, panel, n] for n in SIZES), strict=True)
             ax.errorbar(SIZES, mean, error, marker=marker, ms=4, lw=1.2, capsize=2, label=name)
         other = "n_U" if panel == "n_P" else "n_P"
-        ax.set(xlabel=panel, yscale="log", title=f"{other} = {size}")
+        ax.set(xlabel=SYMBOLS[panel], yscale="log", title=f"{SYMBOLS[other]} = {size}")
     axes[0].set_ylabel("mean squared error of PU-SMI")
     axes[1].legend(frameon=False)
     for suffix in ("png", "svg"):

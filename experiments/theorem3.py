@@ -85,7 +85,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
             slope = fitted[name, what]["slope"]
             ax.errorbar(SIZES, mean, error, marker=marker, ms=4, lw=1.2, label=f"{name}: slope {slope:.3f}")
         ax.plot(SIZES, 1.3 * mean[0] * np.sqrt(SIZES[0] / np.array(SIZES)), "k--", lw=0.8, label="slope −1/2")
-        ax.set(xscale="log", yscale="log", xlabel="n_P = n_U", title=titles[what])
+        ax.set(xscale="log", yscale="log", xlabel="$n_\\mathrm{P} = n_\\mathrm{U}$", title=titles[what])
         ax.legend(frameon=False, fontsize=8)
     for suffix in ("png", "svg"):
         fig.savefig(RESULTS / f"theorem3.{suffix}", dpi=150)

@@ -62,16 +62,31 @@ def row_order(X: Any, seed: int) -> NDArray[np.intp]:
 def fold_of_rows(
     X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int, offsets: tuple[int, int] = (0, 0)
 ) -> NDArray[np.intp]:
-    """Fold number of each row, dealt out in turn along the content's order, positives and unlabelled rows apart.
+    """Fold number of each row, dealt out in turn along a random order, positives and unlabelled rows apart.
 
-    `offsets` says how many positives and unlabelled rows earlier batches of a stream have dealt out already.
+    The order depends on the rows' content. Equal rows are neighbours in the order of their keys, and dealing along
+    that would spread them over the folds more evenly than chance: a row would always meet its copies in training.
+    So each copy is hashed once more with its number. `offsets` says how many positives and unlabelled rows earlier
+    batches of a stream have dealt out already.
     """
-    order = row_order(X, seed)
+    keys = row_keys(X, seed)
     folds = np.empty(X.shape[0], dtype=np.intp)
     for mask, offset in ((positive, offsets[0]), (~positive, offsets[1])):
-        members = order[mask[order]]
+        members = np.flatnonzero(mask)
+        members = members[np.argsort(_copy_keys(keys[members]), kind="stable")]
         folds[members] = (np.arange(members.size) + offset) % n_folds
     return folds
+
+
+def _copy_keys(keys: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """A key of its own for each copy of a row; which of the copies gets which is arbitrary, since they are equal."""
+    order = np.argsort(keys, kind="stable")
+    first = np.concatenate([[True], np.diff(keys[order]) != 0]) if keys.size else np.zeros(0, dtype=bool)
+    starts = np.flatnonzero(first)
+    number = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
+    copies = np.empty_like(keys)
+    copies[order] = _scramble(keys[order] + number.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+    return copies
 
 
 def draw_rows(X: Any, n_rows: int, seed: int) -> NDArray[np.intp]:
