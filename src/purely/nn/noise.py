@@ -1,81 +1,70 @@
-"""Random tensors of a stack, one a step: network m draws from its own seed, whichever others are beside it.
+"""Random numbers of a stack without a state: a hash of who draws them, when, what for, and which one it is.
 
-Drawing for each network and each step by itself would cost M small calls a step; a block of steps is drawn at once.
-A block depends on the seed, the purpose and its number only, so there is no state to save.
+Network m's numbers follow from its own seed, so they do not depend on the networks beside it; nothing has to be saved to
+resume; a CPU and a GPU draw the same; and one call serves the whole stack. The hash is the counter-based generator
+splitmix64 (Steele, Lea and Flood, OOPSLA 2014), in the wrapping integer arithmetic that NumPy and torch share.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["StepNoise", "dropout_bytes", "standard_normal"]
+__all__ = ["dropout_mask", "normal_noise", "random_orders", "stream_starts"]
 
-_BLOCK_ELEMENTS = 1 << 20
-_MASK = (1 << 64) - 1
+ROWS_P, ROWS_U, DROPOUT, GRADIENT = range(4)
 
-
-class StepNoise:
-    """Random tensors ``(M, *shape)`` for step 0, 1, 2, ...
-
-    Parameters
-    ----------
-    draw : callable
-        ``draw(shape, generator)`` returns a random tensor.
-    seeds : sequence of int
-        One seed a network.
-    purpose : int
-        Keeps apart what is drawn from the same seed for different ends.
-    """
-
-    def __init__(
-        self, draw: Callable[[tuple[int, ...], torch.Generator], Tensor], seeds: Sequence[int], purpose: int
-    ) -> None:
-        self.draw, self.seeds, self.purpose = draw, list(seeds), purpose
-        self._held: tuple[int, tuple[int, ...], tuple[int, ...]] | None = None
-        self._block = torch.empty(0)
-
-    def at(self, step: int, shape: tuple[int, ...], networks: Sequence[int], device: torch.device) -> Tensor:
-        """The tensors of one step, for the given networks."""
-        per_step = 1
-        for width in shape:
-            per_step *= width
-        length = max(1, _BLOCK_ELEMENTS // max(1, per_step))
-        block, offset = divmod(step, length)
-        if self._held != (block, shape, tuple(networks)):
-            generator = torch.Generator(device=device)
-            drawn = []
-            for m in networks:
-                generator.manual_seed(_mix(self.seeds[m], self.purpose, block))
-                drawn.append(self.draw((length, *shape), generator))
-            self._block = torch.stack(drawn, dim=1)
-            self._held = (block, shape, tuple(networks))
-        return self._block[offset]
+_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def standard_normal(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """Standard normal numbers."""
-    return torch.randn(shape, generator=generator, device=generator.device)
+def stream_starts(seeds: NDArray[np.uint64], purpose: int, number: int) -> NDArray[np.int64]:
+    """Where each network's stream for a purpose and a step (or epoch) begins, shape (M,)."""
+    with np.errstate(over="ignore"):
+        state = _mix_numpy(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))
+        return _mix_numpy(state + np.uint64(number + 1) * np.uint64(_GOLDEN)).view(np.int64)
 
 
-def dropout_bytes(shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-    """Uniform bytes; eight of them from one 64-bit draw, which is what makes dropout masks cheap on a CPU."""
-    count = 1
-    for width in shape:
-        count *= width
-    words = torch.empty(-(-count // 8), dtype=torch.int64, device=generator.device)
-    words.random_(-(2**63), None, generator=generator)
-    return words.view(torch.uint8)[:count].view(shape)
+def _mix_numpy(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)
+    return x ^ (x >> np.uint64(31))
 
 
-def _mix(*numbers: int) -> int:
-    """A 63-bit hash of a few integers (the finaliser of splitmix64, once a number)."""
-    state = 0
-    for number in numbers:
-        state = (state + number + 0x9E3779B97F4A7C15) & _MASK
-        state = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-        state = ((state ^ (state >> 27)) * 0x94D049BB133111EB) & _MASK
-        state ^= state >> 31
-    return state >> 1
+def random_words(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
+    """Random 64-bit integers, shape (M, count)."""
+    counter = torch.arange(1, count + 1, device=device).mul_(_signed(_GOLDEN))
+    x = counter + torch.from_numpy(starts).to(device).unsqueeze(1)
+    for shift, factor in ((30, _FIRST), (27, _SECOND)):
+        x.bitwise_xor_((x >> shift).bitwise_and_((1 << (64 - shift)) - 1)).mul_(_signed(factor))
+    return x.bitwise_xor_((x >> 31).bitwise_and_((1 << 33) - 1))
+
+
+def random_orders(starts: NDArray[np.int64], counts: Tensor, longest: int) -> Tensor:
+    """A random permutation of ``range(counts[m])`` for each network, in the first places of (M, longest)."""
+    keys = random_words(starts, longest, counts.device)
+    outside = torch.arange(longest, device=counts.device) >= counts.unsqueeze(1)
+    return keys.masked_fill_(outside, torch.iinfo(torch.int64).max).argsort(dim=1)
+
+
+def dropout_mask(starts: NDArray[np.int64], shape: tuple[int, ...], share: float, device: torch.device) -> Tensor:
+    """True where an input is kept, shape (M, *shape); a byte decides, so the share is a multiple of 1/256."""
+    count = int(np.prod(shape))
+    random_bytes = random_words(starts, -(-count // 8), device).view(torch.uint8)
+    return (random_bytes >= dropout_threshold(share))[:, :count].view(len(starts), *shape)
+
+
+def dropout_threshold(share: float) -> int:
+    """How many of the 256 values of a byte stand for a dropped input."""
+    return min(255, round(256 * share))
+
+
+def normal_noise(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
+    """Standard normal numbers, shape (M, count), from 24 bits each."""
+    uniform = (random_words(starts, count, device) >> 40).add_(1 << 23).float().add_(0.5).mul_(2.0**-24)
+    return torch.special.ndtri(uniform)
+
+
+def _signed(word: int) -> int:
+    return word - (1 << 64) if word >= 1 << 63 else word

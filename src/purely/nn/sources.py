@@ -1,6 +1,6 @@
 """Where minibatches come from: arrays in memory, arrays on disk, sparse matrices, or the caller's own iterator.
 
-Rows are asked for by index, ``(steps, M, b)`` at a time, and come as tensors ``(M, b, d)`` of float32 on the device.
+Rows are asked for by index, ``(M, steps, b)`` at a time, and come as tensors ``(M, b, d)`` of float32 on the device.
 A dense array is copied to the device once; a memory-mapped array is read batch by batch; a sparse matrix stays sparse
 on the device and only the rows of the current batch are made dense.
 """
@@ -18,9 +18,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
 from purely.nn.scaling import Scaling
 
-__all__ = ["ArrayRows", "BatchShape", "Batches", "CSRRows", "MappedRows", "RowBatches", "Rows", "Split", "StreamBatches", "rows_of"]
+__all__ = [
+    "ArrayRows",
+    "BatchShape",
+    "Batches",
+    "CSRRows",
+    "MappedRows",
+    "RowBatches",
+    "Rows",
+    "Split",
+    "StreamBatches",
+    "rows_of",
+]
 
 #: Rows of one forward pass without gradient hold at most this many numbers.
 EVALUATION_ELEMENTS = 1 << 26
@@ -31,8 +43,8 @@ class Rows(Protocol):
 
     n_features: int
 
-    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
-        """Rows of `index`, shape (steps, M, b): one tensor (M, b, d) a step."""
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
+        """Rows of `index`, shape (M, steps, b): one tensor (M, b, d) a step."""
         ...
 
 
@@ -52,12 +64,11 @@ class ArrayRows:
             whole.tensor = torch.cat([part.tensor for part in parts])
         return whole
 
-    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
         """Rows by index, gathered on the device."""
-        steps, M, b = index.shape
-        on_device = torch.from_numpy(np.ascontiguousarray(index, dtype=np.int64)).to(self.tensor.device)
-        for s in range(steps):
-            yield self.tensor.index_select(0, on_device[s].view(-1)).view(M, b, self.n_features)
+        M, _, b = index.shape
+        for rows in index.to(self.tensor.device).unbind(1):
+            yield self.tensor.index_select(0, rows.reshape(-1)).view(M, b, self.n_features)
 
 
 class MappedRows:
@@ -67,9 +78,9 @@ class MappedRows:
         self.array, self.device, self.scaling = X, device, scaling
         self.n_features = int(X.shape[1])
 
-    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
         """Rows by index, read from the file."""
-        for rows in index:
+        for rows in index.cpu().numpy().swapaxes(0, 1):
             block = np.asarray(self.array[rows.ravel()], dtype=np.float64)
             if self.scaling is not None:
                 block = self.scaling(block)
@@ -101,10 +112,10 @@ class CSRRows:
             whole.columns = torch.cat([part.columns for part in parts])
         return whole
 
-    def batches(self, index: NDArray[np.intp]) -> Iterator[Tensor]:
+    def batches(self, index: Tensor) -> Iterator[Tensor]:
         """Rows by index, scattered into a dense batch on the device."""
         device = self.values.device
-        for rows in index:
+        for rows in index.cpu().numpy().swapaxes(0, 1):
             flat = rows.ravel()
             counts = self.indptr[flat + 1] - self.indptr[flat]
             before = np.cumsum(counts) - counts
@@ -168,7 +179,7 @@ class BatchShape:
 class Batches(Protocol):
     """What the loop trains on: for each epoch, minibatches with the positives first."""
 
-    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches (M, b, d) of the given networks, each with its number of positives."""
         ...
 
@@ -181,35 +192,44 @@ class RowBatches:
     """
 
     def __init__(self, rows: Rows, splits: Sequence[Split], seeds: Sequence[int], shape: BatchShape) -> None:
-        self.rows, self.splits, self.seeds, self.shape = rows, splits, seeds, shape
-        self._ahead: tuple[tuple[int, tuple[int, ...]], NDArray[np.intp]] | None = None
+        self.rows, self.shape = rows, shape
+        self.seeds = np.asarray(seeds, dtype=np.uint64)
+        self.parts = [
+            (purpose, per_batch, *padded_rows([getattr(split, name) for split in splits]))
+            for purpose, per_batch, name in ((ROWS_P, shape.n_p, "train_p"), (ROWS_U, shape.n_u, "train_u"))
+        ]
 
-    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches of one epoch."""
-        index = self._index(number, networks)
-        for x in self.rows.batches(index):
+        parts = [self._order(number, networks, device, *part) for part in self.parts]
+        for x in self.rows.batches(torch.cat(parts, dim=2)):
             yield x, self.shape.n_p
 
-    def prepare(self, number: int, networks: Sequence[int]) -> None:
-        """Draw the rows of an epoch ahead of time, while the device is still busy with the one before."""
-        self._ahead = ((number, tuple(networks)), self._index(number, networks))
+    def _order(
+        self,
+        number: int,
+        networks: NDArray[np.intp],
+        device: torch.device,
+        purpose: int,
+        per_batch: int,
+        rows: Tensor,
+        counts: Tensor,
+    ) -> Tensor:
+        """Rows of one kind in the order of this epoch, shape (M, steps, per_batch); the first again where they run out."""
+        places = torch.from_numpy(networks).to(rows.device)
+        own, n_own = rows.index_select(0, places).to(device), counts.index_select(0, places).to(device)
+        order = random_orders(stream_starts(self.seeds[networks], purpose, number), n_own, own.shape[1])
+        wanted = torch.arange(self.shape.steps * per_batch, device=device) % n_own.unsqueeze(1)
+        return own.gather(1, order.gather(1, wanted)).view(len(networks), self.shape.steps, per_batch)
 
-    def _index(self, number: int, networks: Sequence[int]) -> NDArray[np.intp]:
-        if self._ahead is not None and self._ahead[0] == (number, tuple(networks)):
-            return self._ahead[1]
-        steps, n_p, n_u = self.shape.steps, self.shape.n_p, self.shape.n_u
-        index = np.empty((steps, len(networks), n_p + n_u), dtype=np.intp)
-        for place, m in enumerate(networks):
-            rng = np.random.Generator(np.random.Philox(key=[self.seeds[m], number + 1]))
-            split = self.splits[m]
-            index[:, place, :n_p] = _shuffled(split.train_p, steps * n_p, rng).reshape(steps, n_p)
-            index[:, place, n_p:] = _shuffled(split.train_u, steps * n_u, rng).reshape(steps, n_u)
-        return index
 
-
-def _shuffled(rows: NDArray[np.intp], length: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    order = rows[rng.permutation(rows.size)]
-    return order if order.size == length else np.resize(order, length)
+def padded_rows(parts: Sequence[NDArray[np.intp]]) -> tuple[Tensor, Tensor]:
+    """Row numbers of each network, padded to the longest (M, longest), and how many there are (M,)."""
+    counts = np.array([part.size for part in parts])
+    padded = np.zeros((len(parts), int(counts.max())), dtype=np.int64)
+    for place, part in zip(padded, parts, strict=True):
+        place[: part.size] = part
+    return torch.from_numpy(padded), torch.from_numpy(counts)
 
 
 class StreamBatches:
@@ -221,15 +241,14 @@ class StreamBatches:
     def __init__(
         self,
         make: Callable[[int], Iterable[tuple[Any, Any]]],
-        device: torch.device,
         scaling: Scaling | None = None,
     ) -> None:
-        self.make, self.device, self.scaling = make, device, scaling
+        self.make, self.scaling = make, scaling
 
-    def epoch(self, number: int, networks: Sequence[int]) -> Iterator[tuple[Tensor, int]]:
+    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches of one epoch."""
         for P, U in self.make(number):
             both = sp.vstack([P, U], format="csr") if sp.issparse(P) else np.concatenate([np.asarray(P), np.asarray(U)])
-            index = np.arange(both.shape[0], dtype=np.intp).reshape(1, 1, -1)
-            x = next(rows_of(both, self.device, self.scaling).batches(index))
+            index = torch.arange(both.shape[0]).view(1, 1, -1)
+            x = next(rows_of(both, device, self.scaling).batches(index))
             yield x.expand(len(networks), -1, -1).contiguous(), P.shape[0]

@@ -32,15 +32,14 @@ from torch import Tensor
 
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
-from purely.nn.noise import StepNoise, dropout_bytes, standard_normal
+from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
 from purely.nn.optimisers import Optimiser, OptimiserName, clip_rows
-from purely.nn.sources import EVALUATION_ELEMENTS, Batches, RowBatches, Rows, Split
+from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
 
-__all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "evaluate", "resolve_device", "train"]
+__all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "outputs_of", "resolve_device", "train"]
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
-DROPOUT, GRADIENT_NOISE = 1, 2
 
 
 class TrainingInterrupted(UserWarning):
@@ -160,23 +159,22 @@ def train(
     """
     run = _Run(stack, settings)
     run.resume()
-    dropout = StepNoise(dropout_bytes, seeds, DROPOUT)
-    noise = StepNoise(standard_normal, seeds, GRADIENT_NOISE)
+    own_seeds = np.asarray(seeds, dtype=np.uint64)
     progress = _progress_bar(settings, run.epoch)
     interrupted = False
     try:
         while run.epoch < settings.max_epochs and run.alive.size:
             outputs = []
-            for x, n_p in batches.epoch(run.epoch, run.alive):
+            for x, n_p in batches.epoch(run.epoch, run.alive, stack.device):
                 update = "both" if settings.update == "joint" else ALTERNATION[run.step % len(ALTERNATION)]
                 if settings.dropout:
-                    x = _drop(x, settings.dropout, dropout, run)
+                    x = _drop(x, settings.dropout, stream_starts(own_seeds[run.alive], DROPOUT, run.step))
                 with _autocast(stack, settings):
                     z = stack.forward(x, training=True, update=update).float()
                 grad = stack.gradient(loss(z[:, :n_p], z[:, n_p:]).objective, update)
                 if settings.gradient_noise:
-                    draws = noise.at(run.step, stack.theta.shape[1:], run.alive, stack.device)
-                    grad.add_(draws[:, stack.columns(update)], alpha=settings.gradient_noise)
+                    starts = stream_starts(own_seeds[run.alive], GRADIENT, run.step)
+                    grad.add_(normal_noise(starts, grad.shape[1], stack.device), alpha=settings.gradient_noise)
                 if settings.clip_norm is not None:
                     clip_rows(grad, settings.clip_norm)
                 run.optimiser.step(stack.theta, grad, run.rate(), stack.columns(update))
@@ -184,8 +182,6 @@ def train(
                 run.step += 1
             if not outputs:
                 raise ValueError("the batch iterator yielded no batch; an epoch needs at least one pair (P, U).")
-            if isinstance(batches, RowBatches):
-                batches.prepare(run.epoch + 1, run.alive)  # the device is still at work on this epoch
             z_p, z_u = (torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))
             run.record(loss(z_p, z_u).value, loss.information(z_p, z_u), *held_out.judge(stack, loss, run.alive))
             run.save()
@@ -321,36 +317,28 @@ class HeldOut:
     """
 
     def __init__(self, rows: Rows, splits: Sequence[Split]) -> None:
-        self.rows, self.splits = rows, splits
+        self.rows = rows
+        self.index, _ = padded_rows([np.concatenate([s.held_p, s.held_u]) for s in splits])
+        self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
 
     def judge(self, stack: StackedMLP, loss: Loss, networks: NDArray[np.intp]) -> tuple[Tensor, Tensor]:
         """Loss and J of the given networks on their held-out rows, each of shape (M,)."""
-        parts = [(self.splits[m].held_p, self.splits[m].held_u) for m in networks]
-        return evaluate(stack, self.rows, loss, parts)
-
-
-def evaluate(
-    stack: StackedMLP, rows: Rows, loss: Loss, parts: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-) -> tuple[Tensor, Tensor]:
-    """Loss and J of each network on its own rows `parts[m]`, positives and unlabelled; each of shape (M,)."""
-    z = outputs_of(stack, rows, [np.concatenate(both) for both in parts])
-    sizes = np.array([[p.size, u.size] for p, u in parts])
-    value, information = z.new_empty(stack.size), z.new_empty(stack.size)
-    for n_p, n_u in np.unique(sizes, axis=0):
-        same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
-        z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
-        value[same] = loss(z_p, z_u).value
-        information[same] = loss.information(z_p, z_u)
-    return value, information
+        z = outputs_of(stack, self.rows, self.index[torch.from_numpy(networks)])
+        sizes = self.sizes[networks]
+        value, information = z.new_empty(stack.size), z.new_empty(stack.size)
+        for n_p, n_u in np.unique(sizes, axis=0):
+            same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
+            z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
+            value[same] = loss(z_p, z_u).value
+            information[same] = loss.information(z_p, z_u)
+        return value, information
 
 
 @torch.no_grad()
-def outputs_of(stack: StackedMLP, rows: Rows, index: Sequence[NDArray[np.intp]]) -> Tensor:
-    """Outputs of network m for the rows ``index[m]``, shape (M, longest[, n_outputs]); shorter ones are padded."""
-    longest = max(part.size for part in index)
-    padded = np.stack([np.resize(part, longest) for part in index])
-    step = max(1, EVALUATION_ELEMENTS // (len(index) * rows.n_features))
-    blocks = [padded[None, :, start : start + step] for start in range(0, longest, step)]
+def outputs_of(stack: StackedMLP, rows: Rows, index: Tensor) -> Tensor:
+    """Outputs of network m for the rows ``index[m]``, shape (M, n[, n_outputs])."""
+    step = max(1, EVALUATION_ELEMENTS // (index.shape[0] * rows.n_features))
+    blocks = index.unsqueeze(1).split(step, dim=2)
     return torch.cat([stack.forward(x).float() for block in blocks for x in rows.batches(block)], dim=1)
 
 
@@ -365,11 +353,10 @@ def resolve_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def _drop(x: Tensor, share: float, noise: StepNoise, run: _Run) -> Tensor:
-    """Inverted dropout of the inputs, in place; the share is rounded to a multiple of 1/256."""
-    threshold = min(255, round(256 * share))
-    keep = noise.at(run.step, tuple(x.shape[1:]), run.alive, x.device) >= threshold
-    return x.mul_(keep).mul_(256.0 / (256.0 - threshold))
+def _drop(x: Tensor, share: float, starts: NDArray[np.int64]) -> Tensor:
+    """Inverted dropout of the inputs, in place."""
+    keep = dropout_mask(starts, tuple(x.shape[1:]), share, x.device)
+    return x.mul_(keep).mul_(256.0 / (256.0 - dropout_threshold(share)))
 
 
 def _autocast(stack: StackedMLP, settings: TrainingSettings) -> contextlib.AbstractContextManager[Any]:

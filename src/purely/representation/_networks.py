@@ -141,9 +141,7 @@ class NetworkRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, P
         fit_together([self], [(X, y)])
         return self
 
-    def fit_batches(
-        self, batches: Callable[[int], Iterable[tuple[Any, Any]]], X_held: Any, y_held: ArrayLike
-    ) -> Any:
+    def fit_batches(self, batches: Callable[[int], Iterable[tuple[Any, Any]]], X_held: Any, y_held: ArrayLike) -> Any:
         """Learn the representation from a stream of minibatches, for data that no array can hold.
 
         Parameters
@@ -177,7 +175,7 @@ class NetworkRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, P
         seeds = [m.seed for m in members]
         stack = StackedMLP(recipe.architecture(X_held.shape[1]), seeds, device, recipe.loss.initial_bias)
         held_out = HeldOut(rows_of(X_held, device, scaling), [Split(none, none, held_p, held_u)] * len(members))
-        source = StreamBatches(batches, device, scaling)
+        source = StreamBatches(batches, scaling)
         history = train(stack, source, held_out, recipe.loss, recipe.settings, seeds)
         trained = [
             TrainedMember(m, _with_scaling(stack.arrays(i), scaling), float(train_j), float(held_j))
@@ -352,7 +350,7 @@ def _train(
     from dataclasses import replace
 
     from purely.nn.sources import BatchShape, RowBatches
-    from purely.nn.training import HeldOut, evaluate, train
+    from purely.nn.training import HeldOut, train
 
     recipe = fits[0].recipe
     first = fits[0].members[0]
@@ -366,7 +364,8 @@ def _train(
         )
     batches = RowBatches(rows, splits, seeds, shape)
     history = train(stack, batches, HeldOut(rows, splits), recipe.loss, settings, seeds)
-    _, train_j = evaluate(stack, rows, recipe.loss, [(s.train_p, s.train_u) for s in splits])
+    seen = HeldOut(rows, [replace(s, held_p=s.train_p, held_u=s.train_u) for s in splits])
+    _, train_j = seen.judge(stack, recipe.loss, np.arange(len(splits)))
     return history, train_j.double().cpu().numpy()
 
 
@@ -459,7 +458,9 @@ def check_widths(name: str, widths: Any) -> tuple[int, ...]:
     """A tuple of layer widths, or a refusal."""
     values = tuple(widths) if isinstance(widths, Iterable) and not isinstance(widths, str) else None
     if values is None or not all(isinstance(w, Integral) and not isinstance(w, bool) and w >= 1 for w in values):
-        raise ValueError(f"{name} must be a sequence of integers of at least 1, such as (60,) or (); {widths!r} was given.")
+        raise ValueError(
+            f"{name} must be a sequence of integers of at least 1, such as (60,) or (); {widths!r} was given."
+        )
     return tuple(int(w) for w in values)
 
 
@@ -479,6 +480,8 @@ def check_number(
     inside = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
     if not inside or (open_low and value == low):
         what = "an integer" if integer else "a number"
-        bounds = f"{'above' if open_low else 'of at least'} {low:g}" + ("" if high == np.inf else f" and at most {high:g}")
+        bounds = f"{'above' if open_low else 'of at least'} {low:g}" + (
+            "" if high == np.inf else f" and at most {high:g}"
+        )
         raise ValueError(f"{name} must be {what} {bounds}; {value!r} was given.")
     return int(value) if integer else float(value)

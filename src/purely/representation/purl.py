@@ -145,6 +145,10 @@ class PURL(NetworkRepresentation):
         Only with `cross_fit`: ratio of each row by networks that have not seen it.
     oof_information_ : float
         Only with `cross_fit`: :math:`-J - 1/2` of these.
+    train_information_ : float
+        The same on the rows that the networks were trained on.
+    overfitting_ : bool
+        Whether that is far more than on rows held out; a warning then says what to do.
     components_ : ndarray of shape (n_components, n_features)
         Only where `hidden` is empty: directions of unit length, in the units of the columns.
     networks_ : list
@@ -259,7 +263,9 @@ class PURL(NetworkRepresentation):
     def score(self, X: Any, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and knowing nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=[np.float64, np.float32])
+        X, labels = self._validate_fit(
+            X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=[np.float64, np.float32]
+        )
         return -self._objective(self._ratio(self.networks_, X), labels.positive)
 
     def _recipe(self, labels: PULabels | None = None) -> Recipe:
@@ -281,13 +287,16 @@ class PURL(NetworkRepresentation):
         whole = [t for t in kept if t.member.test.size == 0]
         held, seen = [], []
         for t in whole:
-            for part, places in ((held, (t.member.held_p, t.member.held_u)), (seen, (t.member.train_p, t.member.train_u))):
+            for part, places in (
+                (held, (t.member.held_p, t.member.held_u)),
+                (seen, (t.member.train_p, t.member.train_u)),
+            ):
                 rows = np.concatenate(places)
                 if rows.size:
                     part.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
         self.information_ = information_from_objective(float(np.mean(held)))
-        if seen:
-            self._warn_overfitting(information_from_objective(float(np.mean(seen))))
+        self.train_information_ = information_from_objective(float(np.mean(seen))) if seen else float("nan")
+        self._warn_overfitting()
         self._warn_at_bound(fit)
         for name in ("oof_density_ratio_", "oof_information_"):
             if hasattr(self, name):
@@ -322,9 +331,10 @@ class PURL(NetworkRepresentation):
     def _objective(self, ratio: Floats, positive: NDArray[np.bool_]) -> float:
         return pu_objective(ratio[positive], ratio if self.scenario == "single-sample" else ratio[~positive])
 
-    def _warn_overfitting(self, seen: float) -> None:
-        held = max(self.information_, 0.0)
-        if seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP:
+    def _warn_overfitting(self) -> None:
+        seen, held = self.train_information_, max(self.information_, 0.0)
+        self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
+        if self.overfitting_:
             warnings.warn(
                 f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} on rows "
                 f"held out (J {-held - 0.5:.3f}). The ratio and the features of training rows are flattering: use "
@@ -357,7 +367,9 @@ def network_recipe(estimator: Any, loss_of: Any) -> Recipe:
     hidden = check_widths("hidden", values["hidden"])
     linear = not hidden and values["encoder"] is None
     head = values["head_hidden"]
-    head_hidden = ((20,) if linear else ()) if isinstance(head, str) and head == "auto" else check_widths("head_hidden", head)
+    head_hidden = (
+        ((20,) if linear else ()) if isinstance(head, str) and head == "auto" else check_widths("head_hidden", head)
+    )
     clip = values["clip_norm"]
     dropout = check_number("dropout", values["dropout"], 0.0, 0.95)
     settings = TrainingSettings(
