@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,15 +12,10 @@ from numpy.typing import NDArray
 from purely._base import draw_seed, level_to_z
 from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer
 from purely.prior._ratio import cross_fit
-from purely.prior._scores import (
-    Reader,
-    ScoreReading,
-    ScoreTable,
-    TopOfRatio,
-    bootstrap_error,
-    normal_interval,
-    top_of_ratio,
-)
+from purely.prior._scores import Reader, ScoreReading, ScoreTable, bootstrap_error, normal_interval
+
+if TYPE_CHECKING:
+    from purely.prior._top import TopOfRatio
 
 Floats = NDArray[np.float64]
 
@@ -82,6 +77,8 @@ def read_scores(
     The variance is that of the bootstrap over the scores, or of the jackknife over folds where that is larger: leaving
     out the rows of one fold leaves out its models as well.
     """
+    from purely.prior._top import top_of_ratio  # it reads scores with a method built on this module
+
     table = ScoreTable.from_scores(scores.score[positive], scores.score[~positive])
     reading = reader(table)
     error = reading.error
@@ -89,9 +86,14 @@ def read_scores(
         error = bootstrap_error(table, reader, n_resamples, seed)
     if scores.fold is not None:
         error = float(np.fmax(error, fold_error(scores.score, positive, scores.fold, reader)))
+    error = float(np.hypot(error, reading.spread))
     top = top_of_ratio(table)
     share = reading.share
-    bound = "lower" if share <= 1e-3 else "upper" if share >= 1.0 - 1e-9 else None
+    bound = None
+    if share <= 1e-3:
+        bound = "lower"
+    elif share + np.nan_to_num(error) >= 1.0 - 1e-9:
+        bound = "upper"
     diagnostics = PriorDiagnostics(
         x=reading.x,
         curve=reading.curve,
@@ -99,7 +101,7 @@ def read_scores(
         curve_label=reading.curve_label,
         chosen=reading.chosen,
         bound=bound,
-        identifiable=bound is None and not top.rising,
+        identifiable=bound is None and top.pure,
         details={
             "score_positive": scores.score[positive],
             "score_unlabelled": scores.score[~positive],
@@ -129,20 +131,20 @@ def sentences(share: float, bound: str | None, top: TopOfRatio) -> tuple[str, ..
     """What the user should know about the estimate."""
     if bound == "upper":
         return (
-            "The class prior is the upper bound 1: the unlabelled rows look like the labelled positives. Check that "
-            "they contain negatives, and use features that tell the classes apart.",
+            f"The class prior {share:.3f} cannot be told from the upper bound 1: the unlabelled rows look like the "
+            "labelled positives. Check that they contain negatives, and use features that tell the classes apart.",
         )
     if bound == "lower":
         return (
             f"The class prior {share:.3g} is at the lower bound: no unlabelled row scores like the labelled positives. "
             "Check that both come from one population and that no column gives the label away.",
         )
-    if top.rising:
+    if not top.pure:
         return (
-            "The class prior is not determined by the data: the density ratio still rises at its top (unlabelled to "
-            f"positive share {top.first:.2f} in the best tenth of the positives, {top.second:.2f} in the next fifth), "
-            f"so no group of rows is purely positive. Read {share:.3f} with that in mind; add features that tell "
-            "some positives apart from every negative, or give class_prior from other knowledge.",
+            "The data do not determine the class prior: even among the unlabelled rows that look most positive only "
+            f"about {top.purity:.0%} are, so {share:.3f} rests on an extrapolation. The classes overlap everywhere, or "
+            "the labelled positives are not typical of all positives. Add features that set some positives apart from "
+            "every negative, or set class_prior from other knowledge.",
         )
     return ()
 

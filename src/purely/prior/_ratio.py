@@ -131,6 +131,27 @@ def _is_balanced(model: Any) -> bool:
     return getattr(last, "class_weight", None) == "balanced"
 
 
+def grouped_folds(X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int) -> NDArray[np.intp]:
+    """Fold of each row, equal rows together whatever their labels.
+
+    Where a row of the training folds equals one that is scored, the score is partly in sample: with copies dealt out
+    in turn over the folds, a labelled row always meets its labelled twins in training and an unlabelled one its
+    unlabelled twins, and the prior comes out too small (by .07 on data a quarter of whose rows are copies).
+    Data with too few distinct rows for that are dealt out row by row.
+    """
+    keys, group = np.unique(row_keys(X, seed), return_inverse=True)
+    labelled = np.zeros(keys.size, dtype=bool)
+    labelled[group[positive]] = True
+    fold_of_group = np.empty(keys.size, dtype=np.intp)
+    for members in (labelled, ~labelled):
+        fold_of_group[members] = np.arange(np.count_nonzero(members)) % n_folds
+    fold = fold_of_group[group]
+    counts = np.array([[np.count_nonzero((fold == j) & m) for j in range(n_folds)] for m in (positive, ~positive)])
+    if np.any(counts == 0) or np.any(counts.max(axis=1) > 0.6 * counts.sum(axis=1)):
+        return fold_of_rows(X, positive, n_folds, seed)
+    return fold
+
+
 def cross_fit(ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed: int) -> CrossFit:
     """Scores of all rows, each by models fitted without its fold.
 
@@ -140,7 +161,7 @@ def cross_fit(ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed:
     X, positive = X[order], positive[order]
     n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     n_folds = max(2, min(cv, n_p, n_u))
-    fold = fold_of_rows(X, positive, n_folds, seed)
+    fold = grouped_folds(X, positive, n_folds, seed)
     n_train = X.shape[0] - X.shape[0] // n_folds
     models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
     target = positive.astype(np.intp)

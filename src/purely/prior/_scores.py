@@ -115,6 +115,8 @@ class ScoreReading:
         Where on the curve the share was read.
     error : float
         Standard error where the method has its own, NaN where it is left to resampling.
+    spread : float
+        Error that resampling does not see, such as the disagreement of two readings.
     details : dict
         Further numbers of the method, by name.
     """
@@ -126,50 +128,12 @@ class ScoreReading:
     curve_label: str
     chosen: float | None = None
     error: float = float("nan")
+    spread: float = 0.0
     details: dict[str, float] | None = None
 
 
 #: A one-dimensional method: a table in, a share out.
 Reader = Callable[[ScoreTable], ScoreReading]
-
-
-@dataclass(frozen=True)
-class TopOfRatio:
-    """Whether the density ratio levels off at its top, as it must where some rows can only be positive.
-
-    Attributes
-    ----------
-    first, second : float
-        Ratio of the unlabelled to the positive share in the best and in the second-best slice of the positives.
-    z : float
-        Their difference in standard errors; large where the ratio still improves towards the top.
-    """
-
-    first: float
-    second: float
-    z: float
-
-    @property
-    def rising(self) -> bool:
-        """True where the ratio has not levelled off: the estimate is an upper bound at best."""
-        return self.z > 2.5 and self.second > 1.15 * self.first
-
-
-def top_of_ratio(table: ScoreTable, slices: tuple[float, float] = (0.1, 0.3)) -> TopOfRatio:
-    """Compare the unlabelled-to-positive ratio in the best tenth of the positives with that in the next fifth."""
-    q_p, q_u = table.tails()
-    first = int(np.searchsorted(q_p, slices[0] - 1e-12))
-    second = min(int(np.searchsorted(q_p, slices[1] - 1e-12)), q_p.size - 1)
-    first = min(first, second)
-    p1, p2 = q_p[first], q_p[second] - q_p[first]
-    u1, u2 = q_u[first], q_u[second] - q_u[first]
-    if p2 <= 0.0:
-        return TopOfRatio(float(u1 / p1), float("nan"), 0.0)
-    r1, r2 = u1 / p1, u2 / p2
-    # Poisson counts: relative variances add. A half keeps an empty slice finite.
-    v1 = r1**2 * (1.0 / (u1 * table.n_u + 0.5) + 1.0 / (p1 * table.n_p)) + (0.5 / table.n_u / p1) ** 2
-    v2 = r2**2 * (1.0 / (u2 * table.n_u + 0.5) + 1.0 / (p2 * table.n_p)) + (0.5 / table.n_u / p2) ** 2
-    return TopOfRatio(float(r1), float(r2), float((r2 - r1) / np.sqrt(v1 + v2)))
 
 
 def bootstrap_error(table: ScoreTable, reader: Reader, n_resamples: int, seed: int) -> float:
@@ -180,7 +144,7 @@ def bootstrap_error(table: ScoreTable, reader: Reader, n_resamples: int, seed: i
 
 
 def normal_interval(share: float, error: float, z: float) -> tuple[float, float]:
-    """Symmetric on the logit scale near 0 and 1, on the plain scale elsewhere; clipped to [0, 1]."""
+    """The share plus and minus `z` standard errors, clipped to [0, 1]; everything where the error is unknown."""
     if not np.isfinite(error):
         return 0.0, 1.0
     return float(np.clip(share - z * error, 0.0, 1.0)), float(np.clip(share + z * error, 0.0, 1.0))

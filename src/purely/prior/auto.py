@@ -10,11 +10,12 @@ __all__ = ["ClassPrior"]
 
 
 class ClassPrior(DensityRatioPrior):
-    """The class prior we recommend: cross-fitted ratios of three models, read by three methods.
+    """The class prior we recommend: cross-fitted ratios of three models, read by two methods.
 
     Log density ratios of extremely randomised trees, logistic regression and kernel logistic regression of positives
-    against unlabelled rows are averaged out of fold; the share is the mean of what best bin, DEDPUL and the logistic
-    ceiling read off them. The models and methods were chosen by a study on rows that the reported errors do not use.
+    against unlabelled rows are averaged out of fold; the share is the mean of what best bin and logistic ceiling read
+    off them, the first an upper bound that needs no form, the second an extrapolation beyond impure tops. Models and
+    methods were chosen by a study (`experiments/prior_study.py`) on rows that the reported errors do not use.
 
     Parameters
     ----------

@@ -11,13 +11,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from purely.prior._scores import ScoreReading, ScoreTable
+from purely.prior._top import PURE
 from purely.prior.best_bin import best_bin
 from purely.prior.logistic_ceiling import logistic_ceiling
 
 __all__ = ["combined"]
 
 
-def combined(table: ScoreTable, confidence: float = 0.75) -> ScoreReading:
+#: Share of the readings' disagreement that counts as error, with a pure top and without.
+_DISAGREEMENT = (0.25, 0.75)
+
+
+def combined(table: ScoreTable, confidence: float = 0.75, leeway: float = 0.5) -> ScoreReading:
     """Mean of best bin and logistic ceiling.
 
     Parameters
@@ -25,6 +30,8 @@ def combined(table: ScoreTable, confidence: float = 0.75) -> ScoreReading:
     table : ScoreTable
     confidence : float, default=0.75
         Factor on the best bin's confidence term.
+    leeway : float, default=0.5
+        Leeway of the logistic ceiling around the best bin.
 
     Examples
     --------
@@ -36,12 +43,17 @@ def combined(table: ScoreTable, confidence: float = 0.75) -> ScoreReading:
     >>> round(combined(ScoreTable.from_scores(rng.normal(4, 1, 500), U)).share, 1)
     0.3
     """
-    bound, fit = best_bin(table, confidence), logistic_ceiling(table)
-    share = 0.5 * (bound.share + fit.share)
+    bound, fit = best_bin(table, confidence), logistic_ceiling(table, leeway=leeway)
     details = {
         **(bound.details or {}),
         **(fit.details or {}),
         "best_bin": bound.share,
         "logistic_ceiling": fit.share,
     }
-    return replace(bound, share=share, details=details)
+    doubt = _DISAGREEMENT[details["purity"] < PURE]
+    return replace(
+        bound,
+        share=0.5 * (bound.share + fit.share),
+        spread=doubt * abs(bound.share - fit.share),
+        details=details,
+    )

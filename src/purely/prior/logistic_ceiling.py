@@ -10,6 +10,9 @@ and :math:`(\pi_U, a, b)` maximise the likelihood of the labels with both sample
 
 .. math:: \frac{1}{n_P} \sum_{P} \log \frac{w}{1 + w} + \frac{1}{n_U} \sum_{U} \log \frac{1}{1 + w} .
 
+The ceiling is seen as a bend of :math:`\log w`; where the data show none, :math:`\pi_U` could be anything below the
+best bin's estimate, so a normal prior of :math:`\operatorname{logit} \pi_U` around that estimate is added.
+
 The gradient with respect to :math:`\log w` is :math:`1 - \sigma(\log w)` on the positives and
 :math:`-\sigma(\log w)` on the unlabelled rows; with :math:`\ell = a + b s`,
 :math:`\partial \log w / \partial \ell = 1 - \pi_U w` and
@@ -30,22 +33,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, logit
 
-from purely.prior._base import check_integer
+from purely.prior._base import check_integer, check_number
 from purely.prior._one_dimensional import OneDimensionalPrior
 from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.prior.best_bin import best_bin
 
 __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 
 Floats = NDArray[np.float64]
 _BOUNDS = [(-7.0, 7.0), (-30.0, 30.0), (-4.0, 4.0)]
-_STARTS = ((-1.0, 0.0, 0.5), (0.0, 0.0, 0.5), (1.0, 0.0, 0.5))
 
 
-def logistic_ceiling(
-    table: ScoreTable, n_cells: int = 256, start: tuple[float, float, float] | None = None
-) -> ScoreReading:
+def logistic_ceiling(table: ScoreTable, n_cells: int = 256, leeway: float | None = 1.0) -> ScoreReading:
     """Fit the ceiling by maximum likelihood.
 
     Parameters
@@ -54,8 +55,8 @@ def logistic_ceiling(
         Scores on a scale on which the posterior is about logistic: log-odds, not probabilities.
     n_cells : int, default=256
         The table is merged to this many cells first.
-    start : tuple of float, optional
-        Logit of the share, intercept and log-slope to start from; three starts are tried by default.
+    leeway : float or None, default=1.0
+        Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none.
 
     Examples
     --------
@@ -75,9 +76,12 @@ def logistic_ceiling(
     centre = float(mass @ cells.score)
     spread = float(np.sqrt(mass @ (cells.score - centre) ** 2)) or 1.0
     x = (cells.score - centre) / spread
+    anchor = float(np.clip(logit(best_bin(table).share), *_BOUNDS[0]))
+    # The mean log-likelihood has the information of n_P n_U / (n_P + n_U) rows.
+    pull = 0.0 if leeway is None else (1.0 / table.n_p + 1.0 / table.n_u) / leeway**2
     best = None
-    for first in _STARTS if start is None else (start,):
-        fit = minimize(_loss, first, args=(x, p, u), jac=True, method="L-BFGS-B", bounds=_BOUNDS)
+    for first in ((anchor, 0.0, 0.5), (anchor - 1.0, 0.0, 0.0)):
+        fit = minimize(_loss, first, args=(x, p, u, anchor, pull), jac=True, method="L-BFGS-B", bounds=_BOUNDS)
         if best is None or fit.fun < best.fun:
             best = fit
     theta = best.x  # type: ignore[union-attr]
@@ -108,8 +112,8 @@ def _log_ratio(theta: Floats, x: Floats) -> tuple[Floats, Floats]:
     return -np.logaddexp(log_share, log_rest - linear), linear
 
 
-def _loss(theta: Floats, x: Floats, p: Floats, u: Floats) -> tuple[float, Floats]:
-    """Negative log-likelihood and its gradient in (logit share, intercept, log slope)."""
+def _loss(theta: Floats, x: Floats, p: Floats, u: Floats, anchor: float, pull: float) -> tuple[float, Floats]:
+    """Penalised negative log-likelihood and its gradient in (logit share, intercept, log slope)."""
     log_w, linear = _log_ratio(theta, x)
     share, slope = expit(theta[0]), np.exp(theta[2])
     value = -float(p @ log_expit(log_w) + u @ log_expit(-log_w))
@@ -121,7 +125,9 @@ def _loss(theta: Floats, x: Floats, p: Floats, u: Floats) -> tuple[float, Floats
     by_share = -(by_ratio @ (w - odd)) * share * (1.0 - share)
     gradient = np.array([by_share, by_linear.sum(), slope * float(by_linear @ x)])
     # A slope so steep that the curve is a step, or so flat that it is a constant, has no finite optimum.
-    return value + 1e-4 * theta[2] ** 2, gradient + np.array([0.0, 0.0, 2e-4 * theta[2]])
+    away = theta[0] - anchor
+    value += 1e-4 * theta[2] ** 2 + 0.5 * pull * away**2
+    return value, gradient + np.array([pull * away, 0.0, 2e-4 * theta[2]])
 
 
 class LogisticCeilingPrior(OneDimensionalPrior):
@@ -129,6 +135,9 @@ class LogisticCeilingPrior(OneDimensionalPrior):
 
     Parameters
     ----------
+    leeway : float or None, default=1.0
+        Standard deviation, on the logit scale, of a normal prior of the share around the best bin's estimate, which
+        holds where the data show no ceiling; None for no prior.
     n_cells : int, default=256
         Scores are merged to this many cells before the fit.
     ratio : "auto", estimator or None, default="auto"
@@ -174,14 +183,16 @@ class LogisticCeilingPrior(OneDimensionalPrior):
 
     def __init__(
         self,
-        n_cells: int = 256,
+        leeway: float | None = 1.0,
         *,
+        n_cells: int = 256,
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
         random_state: Any = 0,
     ) -> None:
+        self.leeway = leeway
         self.n_cells = n_cells
         self.ratio = ratio
         self.scenario = scenario
@@ -190,4 +201,6 @@ class LogisticCeilingPrior(OneDimensionalPrior):
         self.random_state = random_state
 
     def _reader(self) -> Reader:
-        return partial(logistic_ceiling, n_cells=check_integer("n_cells", self.n_cells, 8))
+        n_cells = check_integer("n_cells", self.n_cells, 8)
+        leeway = None if self.leeway is None else check_number("leeway", self.leeway, 0.0, np.inf, open_low=True)
+        return partial(logistic_ceiling, n_cells=n_cells, leeway=leeway)

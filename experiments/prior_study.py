@@ -1,0 +1,345 @@
+"""Study of class priors: which ratio model and which one-dimensional method go best together.
+
+Every draw is scored once by each ratio model, out of fold; every method reads the same scores. Rows come from one part
+of each data set for choosing (`--half choose`) and from the rest for reporting (`--half report`). Rows of the CSV are
+tidy: one estimate each.
+
+    PYTHONPATH=src python experiments/prior_study.py --suite paper --half choose --trials 20 --jobs 16 --out choose.csv
+    PYTHONPATH=src python experiments/prior_study.py --suite paper --half report --trials 20 --jobs 16 --out report.csv
+    PYTHONPATH=src python experiments/prior_study.py --suite generators --trials 20 --jobs 16 --out generators.csv
+    PYTHONPATH=src python experiments/prior_study.py --suite hard --half report --trials 5 --jobs 16 --out hard.csv
+    python experiments/prior_study.py --summarise report.csv
+
+The data are read from the folder in PURELY_DATA. Twenty trials of the paper's suite take about 6 minutes on 16 cores.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import os
+import platform
+import subprocess
+import time
+import warnings
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+
+from purely import datasets
+from purely.prior import (
+    ClassPriorWarning,
+    KernelMeanPrior,
+    PenL1Prior,
+    RegroupingPrior,
+    TIcEPrior,
+)
+from purely.prior._one_dimensional import Scores, read_scores
+from purely.prior._ratio import AUTO_MODELS, cross_fit
+from purely.prior.alphamax import alphamax
+from purely.prior.density_ratio import METHODS
+from purely.prior.elkan_noto import elkan_noto
+from purely.prior.rank_pruning import rank_pruning
+
+DATASETS = {
+    "ijcnn1": datasets.fetch_ijcnn1,
+    "phishing": datasets.fetch_phishing,
+    "mushrooms": datasets.fetch_mushrooms,
+    "a9a": datasets.fetch_a9a,
+    "mnist": datasets.fetch_mnist,
+    "fashion-mnist": datasets.fetch_fashion_mnist,
+    "20news": datasets.fetch_20newsgroups_comp_sci,
+}
+#: At prior .7 the paper's size takes 2,400 positives, and mushrooms has 4,208: its reporting part is a little larger
+#: than half, and its draws for choosing are smaller.
+CHOOSE_SHARE = {"mushrooms": 0.42}
+
+READERS: dict[str, Any] = {
+    **METHODS,
+    "combined-full": lambda table: METHODS["combined"](table, confidence=1.0),
+    "combined-half": lambda table: METHODS["combined"](table, confidence=0.5),
+    "combined-wide": lambda table: METHODS["combined"](table, leeway=1.0),
+    "best-bin-half": lambda table: METHODS["best-bin"](table, confidence=0.5),
+    "kernel-mean-2": lambda table: METHODS["kernel-mean"](table, variant="km2"),
+    "alphamax": alphamax,
+    "elkan-noto-e1": elkan_noto,
+    "elkan-noto-e2": lambda table: elkan_noto(table, "e2"),
+    "elkan-noto-e3": lambda table: elkan_noto(table, "e3"),
+    "rank-pruning": rank_pruning,
+}
+#: Methods too slow to resample here; their own standard error or the folds' is used.
+UNSAMPLED = {"kernel-mean", "kernel-mean-2", "alphamax"}
+#: Estimators that do not read a score.
+WHOLE = {
+    "km1": lambda: KernelMeanPrior("km1"),
+    "km2": lambda: KernelMeanPrior("km2"),
+    "penl1": lambda: PenL1Prior(n_resamples=20),
+    "tice": lambda: TIcEPrior(),
+    "regrouping-km1": lambda: RegroupingPrior(ratio="linear"),
+}
+FIELDS = [
+    "suite",
+    "dataset",
+    "prior",
+    "n_positive",
+    "n_unlabelled",
+    "half",
+    "trial",
+    "ratio",
+    "method",
+    "estimate",
+    "error",
+    "low",
+    "high",
+    "covered",
+    "warned",
+    "standard_error",
+    "details",
+    "seconds",
+    "ratio_seconds",
+    "seed",
+    "commit",
+    "versions",
+    "hardware",
+]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One draw of one problem."""
+
+    suite: str
+    dataset: str
+    prior: float
+    n_positive: int
+    n_unlabelled: int
+    half: str
+    trial: int
+
+    @property
+    def seed(self) -> int:
+        """Seed of the draw, of the folds and of the models."""
+        return 100_000 * (self.half == "report") + 1_000 * round(100 * self.prior) + self.trial
+
+
+def half_of(name: str, y: Any, half: str) -> Any:
+    """Indices of the part of a data set that a study may use."""
+    order = np.random.default_rng(20261115).permutation(len(y))
+    cut = int(CHOOSE_SHARE.get(name, 0.5) * len(y))
+    return np.sort(order[:cut] if half == "choose" else order[cut:])
+
+
+def draw(cell: Cell, data: Any) -> tuple[Any, Any, float] | None:
+    """Rows, labels and the share of positives among the unlabelled rows; None where the part has too few rows."""
+    if cell.suite == "generators":
+        sample = data(cell.prior).sample(
+            n_positive=cell.n_positive, n_unlabelled=cell.n_unlabelled, random_state=cell.seed
+        )
+        return sample.X, np.asarray(sample.y) == 1, cell.prior
+    X, y, rows = data
+    truth = np.asarray(y)[rows]
+    n_p, n_u = cell.n_positive, cell.n_unlabelled
+    need_p, need_n = n_p + cell.prior * n_u, (1.0 - cell.prior) * n_u
+    fit = min(1.0, truth.sum() / need_p, (truth.size - truth.sum()) / need_n)
+    if fit < 1.0 and not (cell.half == "choose" and cell.suite == "paper"):
+        return None
+    n_p, n_u = int(n_p * fit), int(n_u * fit)
+    made = datasets.make_pu(
+        X[rows], truth, n_positive=n_p, n_unlabelled=n_u, class_prior=cell.prior, random_state=cell.seed
+    )
+    return made.X, np.asarray(made.y) == 1, made.unlabelled_prior
+
+
+def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str], whole: list[str]) -> list[dict]:
+    warnings.simplefilter("ignore", category=UserWarning)
+    rows: list[dict] = []
+    scores, seconds = {}, {}
+    for model in models:
+        start = time.perf_counter()
+        scores[model] = cross_fit(model, X, positive, cv=5, seed=cell.seed)
+        seconds[model] = time.perf_counter() - start
+    groups = {m: [m] for m in models}
+    if set(AUTO_MODELS) <= set(models):
+        groups["auto"] = list(AUTO_MODELS)
+    if "boosting" in models:
+        groups["auto+boosting"] = [*AUTO_MODELS, "boosting"]
+    for group, members in groups.items():
+        score = np.mean([scores[m].score for m in members], axis=0)
+        spent = sum(seconds[m] for m in members)
+        for name, reader in READERS.items():
+            start = time.perf_counter()
+            estimate = read_scores(
+                Scores(score, scores[members[0]].fold),
+                positive,
+                reader,
+                level=0.9,
+                n_resamples=0 if name in UNSAMPLED else 30,
+                seed=cell.seed,
+            )
+            took = time.perf_counter() - start
+            details = estimate.diagnostics.details
+            shown = {k: round(v, 4) for k, v in details.items() if isinstance(v, float)}
+            rows.append(
+                row_of(cell, truth, group, name, estimate.share, estimate.interval, bool(estimate.warnings))
+                | {"seconds": round(spent + took, 3), "ratio_seconds": round(spent, 3)}
+                | {"standard_error": round(details["standard_error"], 5), "details": shown}
+            )
+    for name in whole:
+        dense = X.toarray() if name == "tice" and hasattr(X, "toarray") else X
+        start = time.perf_counter()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            fitted = WHOLE[name]().fit(dense, positive.astype(int))
+        warned = any(issubclass(w.category, ClassPriorWarning) for w in caught)
+        took = time.perf_counter() - start
+        rows.append(
+            row_of(cell, truth, "none", name, fitted.class_prior_, fitted.class_prior_interval_, warned)
+            | {"seconds": round(took, 3), "ratio_seconds": 0.0, "standard_error": "", "details": ""}
+        )
+    return rows
+
+
+def row_of(cell: Cell, truth: float, ratio: str, method: str, share: float, interval: Any, warned: bool) -> dict:
+    low, high = interval
+    return {
+        "suite": cell.suite,
+        "dataset": cell.dataset,
+        "prior": cell.prior,
+        "n_positive": cell.n_positive,
+        "n_unlabelled": cell.n_unlabelled,
+        "half": cell.half,
+        "trial": cell.trial,
+        "ratio": ratio,
+        "method": method,
+        "estimate": round(share, 5),
+        "error": round(share - truth, 5),
+        "low": round(low, 5),
+        "high": round(high, 5),
+        "covered": int(low <= truth <= high),
+        "warned": int(warned),
+        "seed": cell.seed,
+    }
+
+
+def generator_problems() -> dict[str, Any]:
+    return {
+        "gaussians-2": lambda p: datasets.gaussians_problem(shift=2.0, class_prior=p, n_features=3),
+        "gaussians-4": lambda p: datasets.gaussians_problem(shift=4.0, class_prior=p, n_features=10),
+        "paper": lambda p: datasets.paper_problem(class_prior=p),
+        "overlapping": lambda p: datasets.overlapping_problem(class_prior=p),
+        "high-dimensional": lambda p: datasets.high_dimensional_problem(class_prior=p),
+        "heavy-tailed": lambda p: datasets.heavy_tailed_problem(class_prior=p),
+        "label-biased": lambda p: datasets.label_biased_problem(class_prior=p),
+        "independent": lambda p: datasets.independent_problem(class_prior=p),
+    }
+
+
+def cells_of(args: argparse.Namespace) -> Iterator[tuple[Cell, Any]]:
+    """Cells with their data, one data set in memory at a time."""
+    trials = range(args.first_trial, args.first_trial + args.trials)
+    if args.suite == "generators":
+        for name, problem in generator_problems().items():
+            if args.datasets and name not in args.datasets:
+                continue
+            for n_p, n_u in ((1000, 2000), (200, 2000)):
+                for prior in (0.1, 0.3, 0.5, 0.7, 0.9):
+                    for trial in trials:
+                        yield Cell("generators", name, prior, n_p, n_u, "all", trial), problem
+        return
+    if args.suite == "paper":
+        settings = [(p, 1000, 2000) for p in (0.3, 0.5, 0.7)]
+    else:
+        settings = [(p, 1000, 2000) for p in (0.05, 0.1, 0.9)]
+        settings += [(0.5, 50, 2000), (0.5, 200, 2000), (0.2, 1000, 20000)]
+    for name, fetch in DATASETS.items():
+        if args.datasets and name not in args.datasets:
+            continue
+        X, y = fetch(return_X_y=True)
+        data = (X, y, half_of(name, y, args.half))
+        for prior, n_p, n_u in settings:
+            for trial in trials:
+                yield Cell(args.suite, name, prior, n_p, n_u, args.half, trial), data
+
+
+def jobs_of(args: argparse.Namespace) -> Iterator[Any]:
+    for cell, data in cells_of(args):
+        drawn = draw(cell, data)
+        if drawn is not None:
+            yield delayed(run_cell)(cell, *drawn, args.models, args.whole)
+
+
+def provenance() -> dict[str, str]:
+    import scipy
+    import sklearn
+
+    try:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
+    except OSError:
+        commit = ""
+    versions = f"python {platform.python_version()} numpy {np.__version__} scipy {scipy.__version__} "
+    return {
+        "commit": commit,
+        "versions": versions + f"scikit-learn {sklearn.__version__}",
+        "hardware": f"{platform.machine()} {os.cpu_count()} cores",
+    }
+
+
+def summarise(path: Path) -> None:
+    """Mean absolute error by data set, coverage, warnings and time of every pair in a CSV file."""
+    cells: dict[tuple[str, str], dict[str, list[dict]]] = defaultdict(lambda: defaultdict(list))
+    with path.open() as file:
+        for row in csv.DictReader(file):
+            cells[row["ratio"], row["method"]][row["dataset"]].append(row)
+    names = list(dict.fromkeys(n for by in cells.values() for n in by))
+    head = " ".join(n[:13].rjust(13) for n in names)
+    print(f"{'ratio':14s} {'method':17s} {'mean':>6s} {'cover':>6s} {'warn':>5s} {'s':>6s} {head}")
+    lines = []
+    for (ratio, method), by in cells.items():
+        errors = {n: np.array([float(r["error"]) for r in by[n]]) for n in names if by[n]}
+        every = [r for rows in by.values() for r in rows]
+        mean = float(np.mean([np.abs(e).mean() for e in errors.values()]))
+        cover, warned, took = (np.mean([float(r[k]) for r in every]) for k in ("covered", "warned", "seconds"))
+        text = " ".join(f"{np.abs(e).mean():.3f}({e.mean():+.3f})" for e in errors.values())
+        lines.append((mean, f"{ratio:14s} {method:17s} {mean:6.4f} {cover:6.3f} {warned:5.2f} {took:6.2f} {text}"))
+        if method in ("combined", "best-bin"):
+            by_name = [(np.mean([int(r[k]) for r in by[n]]) for k in ("covered", "warned")) for n in errors]
+            lines.append((mean, " " * 53 + " ".join(f"c {c:.2f} w {w:.2f}".rjust(13) for c, w in by_name)))
+    for _, line in sorted(lines, key=lambda x: x[0]):
+        print(line)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=("paper", "hard", "generators"), default="paper")
+    parser.add_argument("--half", choices=("choose", "report"), default="choose")
+    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--first-trial", type=int, default=0)
+    parser.add_argument("--datasets", nargs="*", default=[])
+    parser.add_argument("--models", nargs="*", default=["forest", *AUTO_MODELS])
+    parser.add_argument("--whole", nargs="*", default=["km1", "km2", "penl1", "tice", "regrouping-km1"])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=Path("prior_study.csv"))
+    parser.add_argument("--summarise", type=Path)
+    args = parser.parse_args()
+    if args.summarise:
+        summarise(args.summarise)
+        return
+    start = time.perf_counter()
+    made = provenance()
+    with args.out.open("w", newline="") as file, parallel_config("loky", inner_max_num_threads=1):
+        writer = csv.DictWriter(file, FIELDS)
+        writer.writeheader()
+        for rows in Parallel(args.jobs, return_as="generator_unordered", batch_size=1)(jobs_of(args)):
+            writer.writerows(row | made for row in rows)
+            file.flush()
+    print(f"{args.out}: {time.perf_counter() - start:.0f} s")
+    summarise(args.out)
+
+
+if __name__ == "__main__":
+    main()
