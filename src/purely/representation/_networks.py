@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
@@ -294,7 +294,8 @@ def fit_together(estimators: Sequence[NetworkRepresentation], data: Sequence[tup
 
 def _signature(fit: Fit) -> Any:
     recipe, n_p = fit.recipe, int(fit.positive.sum())
-    return repr(recipe), fit.X.shape, n_p, sp.issparse(fit.X), fit.mapped
+    kind = replace(recipe, loss=getattr(recipe.loss, "kind", recipe.loss))
+    return repr(kind), fit.X.shape, n_p, sp.issparse(fit.X), fit.mapped
 
 
 def _train_stack(fits: list[Fit], device_name: str) -> tuple[list[TrainedMember], History]:
@@ -347,8 +348,6 @@ def _train_modules(fit: Fit, device_name: str) -> tuple[list[TrainedMember], His
 def _train(
     stack: Any, rows: Any, splits: list[Any], seeds: list[int], fits: list[Fit], suffix: str = ""
 ) -> tuple[History, Floats]:
-    from dataclasses import replace
-
     from purely.nn.sources import BatchShape, RowBatches
     from purely.nn.training import HeldOut, train
 
@@ -362,10 +361,13 @@ def _train(
         settings = replace(
             settings, checkpoint=f"{settings.checkpoint}{suffix}", fingerprint=_fingerprint(fits) + suffix
         )
+    loss = recipe.loss
+    if hasattr(loss, "joined"):  # a loss that may differ between the fits
+        loss = loss.joined([fit.recipe.loss for fit in fits], [len(fit.members) for fit in fits])
     batches = RowBatches(rows, splits, seeds, shape)
-    history = train(stack, batches, HeldOut(rows, splits), recipe.loss, settings, seeds)
+    history = train(stack, batches, HeldOut(rows, splits), loss, settings, seeds)
     seen = HeldOut(rows, [replace(s, held_p=s.train_p, held_u=s.train_u) for s in splits])
-    _, train_j = seen.judge(stack, recipe.loss, np.arange(len(splits)))
+    _, train_j = seen.judge(stack, loss, np.arange(len(splits)))
     return history, train_j.double().cpu().numpy()
 
 

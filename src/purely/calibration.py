@@ -1,0 +1,1 @@
+from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
