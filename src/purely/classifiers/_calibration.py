@@ -28,7 +28,7 @@ __all__ = ["CALIBRATIONS", "ScoreCalibration", "calibrate_scores"]
 Floats = NDArray[np.float64]
 
 #: Ways to calibrate, by name.
-CALIBRATIONS = ("isotonic", "sigmoid")
+CALIBRATIONS = ("averaged", "isotonic", "sigmoid")
 #: Scores are put into at most this many groups of equal size before the isotonic regression.
 LARGEST_GROUPS = 1000
 #: Total rise of the log-odds that keeps an isotonic map strictly increasing.
@@ -63,7 +63,7 @@ def calibrate_scores(
     score_unlabelled: ArrayLike,
     unlabelled_prior: float,
     *,
-    method: str = "isotonic",
+    method: str = "averaged",
     n_resamples: int = 30,
     random_state: int = 0,
 ) -> ScoreCalibration:
@@ -76,7 +76,8 @@ def calibrate_scores(
 
     .. math:: \operatorname{mean}_U \log(1 + e^z) - \pi_U \operatorname{mean}_P z,
 
-    which is convex. Both give probabilities whose mean over the unlabelled rows is the prior; the isotonic ones, once
+    which is convex. The first follows any shape and is noisy, the second is steady and has one shape; "averaged" is the
+    mean of their log-odds. All give probabilities whose mean over the unlabelled rows is the prior, isotonic ones, once
     clipped, through a shift of the log-odds.
 
     Parameters
@@ -85,7 +86,7 @@ def calibrate_scores(
         Scores by models that have not seen these rows; the higher the more positive.
     unlabelled_prior : float
         Share of positives among the unlabelled rows, strictly between 0 and 1.
-    method : {"isotonic", "sigmoid"}, default="isotonic"
+    method : {"averaged", "isotonic", "sigmoid"}, default="averaged"
     n_resamples : int, default=30
         Reweighted samples that an isotonic map is averaged over.
     random_state : int, default=0
@@ -115,12 +116,15 @@ def calibrate_scores(
     p, u = (np.asarray(s, dtype=np.float64).ravel() for s in (score_positive, score_unlabelled))
     share = check_class_prior(unlabelled_prior, "unlabelled_prior")
     if not (p.size and u.size and np.isfinite(p).all() and np.isfinite(u).all()):
-        raise ValueError("score_positive and score_unlabelled must each hold at least one number, and only finite ones.")
+        raise ValueError(
+            "score_positive and score_unlabelled must each hold at least one number, and only finite ones."
+        )
     if method not in CALIBRATIONS:
         raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {method!r} was given.")
     if method == "sigmoid":
         return _sigmoid(p, u, share)
-    return _isotonic(p, u, share, n_resamples, random_state)
+    isotonic = _isotonic(p, u, share, n_resamples, random_state)
+    return isotonic if method == "isotonic" else _averaged(isotonic, _sigmoid(p, u, share), u, share)
 
 
 def _isotonic(p: Floats, u: Floats, share: float, n_resamples: int, seed: int) -> ScoreCalibration:
@@ -146,6 +150,14 @@ def _isotonic(p: Floats, u: Floats, share: float, n_resamples: int, seed: int) -
     u_weight = np.bincount(group, ~positive, n_groups) / u.size
     spread = float(np.std(score)) or 1.0
     return ScoreCalibration(knots, z + _shift(z, u_weight, share), RAMP / spread)
+
+
+def _averaged(first: ScoreCalibration, second: ScoreCalibration, u: Floats, share: float) -> ScoreCalibration:
+    """Mean of two maps, the knots being those of the first and the ends of both."""
+    knots = np.union1d(first.knots, second.knots)
+    mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
+    shift = _shift(mean(u), np.full(u.size, 1.0 / u.size), share)
+    return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
 
 
 def _groups(score: Floats) -> NDArray[np.intp]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from purely._base import draw_seed
 from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers._calibration import CALIBRATIONS, calibrate_scores
-from purely.labels import ClassPriors, PULabels
+from purely.labels import PULabels
 from purely.nn.scaling import column_scaling
 from purely.representation._networks import (
     Fit,
@@ -103,7 +104,8 @@ class NNPUClassifier(BasePUClassifier):
     beta, gamma : float, default=0 and 1
         How negative the risk of the negatives may become, and the length of the step back.
     preset : {None, "paper", "paper-text"}, default=None
-        The paper's settings: one network, sigmoid loss, no regularisation, Adam for 200 epochs; for text AdaGrad for 300.
+        The paper's settings: one network, sigmoid loss, no regularisation, Adam for 200 epochs; for text AdaGrad for
+        300.
     optimizer : {"adam", "sgd", "adagrad"}, default="adam"
     learning_rate : float, default=0.001
     schedule : {"cosine", "constant"}, default="cosine"
@@ -127,7 +129,10 @@ class NNPUClassifier(BasePUClassifier):
     cross_fit : int, default=0
         With K of at least 2, K further ensembles are trained in the same stack, each on K-1 of K folds, and
         probabilities are calibrated by what they say about the rows they have not seen.
-    calibration : {"isotonic", "sigmoid"}, default="isotonic"
+    refit : bool, default=True
+        With `cross_fit`, whether networks that see all rows are trained too. Otherwise the ensemble is that of all
+        folds, which costs a fraction 1/(K+1) less and leaves each network without one fold of the rows.
+    calibration : {"averaged", "isotonic", "sigmoid"}, default="averaged"
         How, see :func:`purely.calibration.calibrate_scores`. Without `cross_fit` probabilities are what the loss makes
         of the outputs: with the sigmoid loss these are overconfident.
     threshold : float or pair of float, default=0.5
@@ -153,7 +158,7 @@ class NNPUClassifier(BasePUClassifier):
     prior_estimator_ : estimator or None
         The fitted prior estimator.
     networks_ : list
-        The networks that saw all rows, as NumPy arrays (modules where `encoder` is given).
+        The networks behind the predictions, as NumPy arrays (modules where `encoder` is given).
     oof_score_, oof_probability_ : ndarray of shape (n,)
         Only with `cross_fit`: output and probability of each training row by networks that have not seen it.
     history_ : History
@@ -209,7 +214,8 @@ class NNPUClassifier(BasePUClassifier):
         batch_size: Any = "auto",
         n_ensemble: int = 5,
         cross_fit: int = 0,
-        calibration: str = "isotonic",
+        refit: bool = True,
+        calibration: str = "averaged",
         threshold: Any = 0.5,
         standardize: bool = True,
         scenario: str = "case-control",
@@ -240,6 +246,7 @@ class NNPUClassifier(BasePUClassifier):
         self.batch_size = batch_size
         self.n_ensemble = n_ensemble
         self.cross_fit = cross_fit
+        self.refit = refit
         self.calibration = calibration
         self.threshold = threshold
         self.standardize = standardize
@@ -283,6 +290,8 @@ class NNPUClassifier(BasePUClassifier):
             validation_fraction=recipe.validation_fraction,
             seed=draw_seed(self.random_state),
         )
+        if recipe.cross_fit and not self.refit:
+            members = [member for member in members if member.fold != ALL_ROWS]
         scaling = column_scaling(X) if recipe.standardize else None
         return Fit(X, labels.positive, recipe, scaling, members, mapped), labels
 
@@ -343,7 +352,8 @@ class NNPUClassifier(BasePUClassifier):
         finite = [t if fit.recipe.settings.keep == "best" else replace(t, held_j=t.train_j) for t in trained]
         _warn_diverged(finite)
         self.history_ = history
-        self.networks_ = [t.network for t in trained if t.member.fold == ALL_ROWS]
+        whole = [t.network for t in trained if t.member.fold == ALL_ROWS]
+        self.networks_ = whole or [t.network for t in trained]
         self._squared = fit.recipe.loss.loss == "squared"
         self._map = None
         for name in ("oof_score_", "oof_probability_"):
@@ -365,20 +375,21 @@ class NNPUClassifier(BasePUClassifier):
         self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
         self.oof_probability_ = expit(self._map(self.oof_score_) + self._population_shift())
 
-    def _set_prior(self, priors: ClassPriors, positive: NDArray[np.bool_]) -> None:
-        """Calibrate to another class prior; the networks stay."""
-        self.class_prior_, self.unlabelled_prior_ = priors.population, priors.unlabelled
-        self._calibrate(positive)
+    def _raw_score(self, X: Any) -> Floats:
+        """Mean output of the networks at validated rows."""
+        return _mean_output(self.networks_, X)
 
     def _log_odds(self, X: Any) -> Floats:
-        score = _mean_output(self.networks_, X)
+        score = self._raw_score(X)
         if self._map is not None:
             return self._map(score) + self._population_shift()
         return log_odds_of_margin(score) if self._squared else score
 
 
-def fit_classifiers(estimators: Sequence[NNPUClassifier], data: Sequence[tuple[Any, ArrayLike]]) -> None:
-    """Fit several classifiers of equal parameters, each to its own data, as one stack of networks.
+def fit_classifiers(
+    estimators: Sequence[Any], data: Sequence[tuple[Any, ArrayLike]], *, n_jobs: int | None = None
+) -> None:
+    """Fit several classifiers of equal parameters, each to its own data, their networks as one stack.
 
     What comes out is what ``estimator.fit(X, y)`` gives one after another, beyond rounding; on a GPU it takes about as
     long as one fit. `class_prior`, `scenario` and `random_state` may differ; the data need the same numbers of rows of
@@ -386,9 +397,11 @@ def fit_classifiers(estimators: Sequence[NNPUClassifier], data: Sequence[tuple[A
 
     Parameters
     ----------
-    estimators : sequence of NNPUClassifier
+    estimators : sequence of NNPUClassifier, or of PUClassifier
     data : sequence of (X, y)
         One data set for each classifier.
+    n_jobs : int, optional
+        Processes for what is not a network: class priors and, in a :class:`PUClassifier`, other members.
 
     Examples
     --------
@@ -402,7 +415,25 @@ def fit_classifiers(estimators: Sequence[NNPUClassifier], data: Sequence[tuple[A
     >>> models[1].predict_proba(data[1][0]).shape
     (90, 2)
     """
-    fit_together(estimators, data)  # type: ignore[arg-type]
+    if len(estimators) != len(data):
+        raise ValueError(f"{len(estimators)} estimators and {len(data)} data sets were given; one each is needed.")
+    if all(isinstance(e, NNPUClassifier) for e in estimators):
+        fit_together(estimators, data)  # type: ignore[arg-type]
+        return
+    begun = Parallel(n_jobs=n_jobs)(delayed(_begin)(e, X, y) for e, (X, y) in zip(estimators, data, strict=True))
+    for estimator, (state, _) in zip(estimators, begun, strict=True):
+        estimator.__dict__.update(state)
+    networks = [(e, part) for e, (_, part) in zip(estimators, begun, strict=True) if part is not None]
+    if networks:
+        fit_together([e.networks_member_ for e, _ in networks], [part for _, part in networks])
+    for estimator in estimators:
+        estimator._end()
+
+
+def _begin(estimator: Any, X: Any, y: ArrayLike) -> tuple[dict[str, Any], Any]:
+    """What comes before the networks; the state is returned, since this may run in another process."""
+    part = estimator._begin(X, y)
+    return estimator.__dict__, part
 
 
 def _mean_output(networks: Sequence[Any], X: Any) -> Floats:

@@ -28,7 +28,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn.functional import softplus
 
 from purely.nn.losses import LossValue
 
@@ -61,7 +61,7 @@ def logistic_margin(z: Tensor) -> Tensor:
     >>> logistic_margin(torch.tensor([0.0]))
     tensor([0.6931])
     """
-    return F.softplus(-z)
+    return softplus(-z)
 
 
 def squared_margin(z: Tensor) -> Tensor:
