@@ -57,6 +57,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
     threshold: Any
     scenario: str
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False  # the mixin's tags come after those of PUEstimator
+        return tags
+
     def _log_odds(self, X: Any) -> Floats:
         """Log-odds of the positive class in the population, at validated rows."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores rows.")
@@ -65,14 +70,21 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         """Check data and common parameters, set `classes_`."""
         check_threshold(self.threshold)
         check_scenario(self.scenario)
-        X, labels = self._validate_fit(X, y, **options)
+        try:
+            X, labels = self._validate_fit(X, y, **options)
+        except ValueError as error:
+            if "different values (" not in str(error):
+                raise
+            # scikit-learn's own words for a target of several classes come first; tools look for them
+            raise ValueError(f"Only binary classification is supported. {error}") from None
         self.classes_ = labels.classes
         return X, labels
 
     def _resolve_prior(self, X: Any, labels: PULabels) -> ClassPriors:
         """Class priors from `class_prior`, a number or an estimator, which is fitted to these rows."""
         scenario, given = check_scenario(self.scenario), self.class_prior
-        counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": scenario}
+        counts: dict[str, Any] = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled}
+        counts["scenario"] = scenario
         if isinstance(given, str) and given == "auto":
             from purely.classifiers.auto import recommended_prior
 
@@ -170,7 +182,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
+        called = self.decision_function(X) > 0.0
+        return self.classes_[called.astype(np.intp)]
 
     def score(self, X: Any, y: ArrayLike) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.

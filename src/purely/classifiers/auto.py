@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
 
 from purely._base import draw_seed
 from purely._rows import row_keys
@@ -81,6 +82,8 @@ class PUClassifier(BasePUClassifier):
         The fitted networks, where they are a member.
     oof_probability_ : ndarray of shape (n,)
         Probability of each training row by models that have not seen it.
+    oof_member_log_odds_ : ndarray of shape (n_members, n)
+        The same of each member, as log-odds.
     classes_ : ndarray of shape (2,)
 
     Examples
@@ -163,8 +166,8 @@ class PUClassifier(BasePUClassifier):
             raise ValueError(f"cv must be an integer of at least 2; {self.cv!r} was given.")
         given = self.members
         members = list(AUTO_MEMBERS) if isinstance(given, str) and given == "auto" else given
-        known = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
-        if not known or not all(isinstance(m, NNPUClassifier) or m in MEMBERS for m in members):
+        listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
+        if not listed or not all(isinstance(m, NNPUClassifier) or m in MEMBERS for m in members):
             raise ValueError(
                 f"members must be 'auto' or a list of {', '.join(map(repr, MEMBERS))} or an NNPUClassifier; "
                 f"{given!r} was given."
@@ -204,11 +207,13 @@ class PUClassifier(BasePUClassifier):
         """Calibrate each member, average, and calibrate the average."""
         positive = self._positive
         self._maps: list[tuple[Any, ScoreCalibration]] = []
-        total = np.zeros(positive.size)
+        parts = []
         for models, found in self._scores:
             score = self.networks_member_.oof_score_ if found is None else found
             self._maps.append((models, self._calibrated(score, positive)))
-            total += self._maps[-1][1](score) / len(self._scores)
+            parts.append(self._maps[-1][1](score))
+        self.oof_member_log_odds_ = np.stack(parts) + self._population_shift()
+        total = np.mean(parts, axis=0)
         self._final = self._calibrated(total, positive)
         self.oof_probability_ = expit(self._final(total) + self._population_shift())
         del self._scores, self._positive
@@ -216,12 +221,20 @@ class PUClassifier(BasePUClassifier):
     def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
         return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
 
-    def _log_odds(self, X: Any) -> Floats:
-        total = np.zeros(X.shape[0])
+    def member_log_odds(self, X: Any) -> Floats:
+        """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
+        check_is_fitted(self, "oof_probability_")
+        return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
+
+    def _member_log_odds(self, X: Any) -> Floats:
+        parts = []
         for models, found in self._maps:
             if isinstance(models, str):
                 score = self.networks_member_._raw_score(X)
             else:
                 score = np.mean([log_ratio(model, X, *self._counts) for model in models], axis=0)
-            total += found(score) / len(self._maps)
-        return self._final(total) + self._population_shift()
+            parts.append(found(score))
+        return np.stack(parts)
+
+    def _log_odds(self, X: Any) -> Floats:
+        return self._final(self._member_log_odds(X).mean(axis=0)) + self._population_shift()

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely._base import draw_seed
 from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
-from purely.classifiers._calibration import CALIBRATIONS, calibrate_scores
+from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.labels import PULabels
 from purely.nn.scaling import column_scaling
 from purely.representation._networks import (
@@ -355,7 +355,7 @@ class NNPUClassifier(BasePUClassifier):
         whole = [t.network for t in trained if t.member.fold == ALL_ROWS]
         self.networks_ = whole or [t.network for t in trained]
         self._squared = fit.recipe.loss.loss == "squared"
-        self._map = None
+        self._map: ScoreCalibration | None = None
         for name in ("oof_score_", "oof_probability_"):
             self.__dict__.pop(name, None)
         folds = sorted({t.member.fold for t in trained} - {ALL_ROWS})
@@ -372,8 +372,9 @@ class NNPUClassifier(BasePUClassifier):
         from scipy.special import expit
 
         own, rest = self.oof_score_[positive], self.oof_score_[~positive]
-        self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
-        self.oof_probability_ = expit(self._map(self.oof_score_) + self._population_shift())
+        found = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
+        self._map = found
+        self.oof_probability_ = expit(found(self.oof_score_) + self._population_shift())
 
     def _raw_score(self, X: Any) -> Floats:
         """Mean output of the networks at validated rows."""
@@ -418,7 +419,7 @@ def fit_classifiers(
     if len(estimators) != len(data):
         raise ValueError(f"{len(estimators)} estimators and {len(data)} data sets were given; one each is needed.")
     if all(isinstance(e, NNPUClassifier) for e in estimators):
-        fit_together(estimators, data)  # type: ignore[arg-type]
+        fit_together(estimators, data)
         return
     begun = Parallel(n_jobs=n_jobs)(delayed(_begin)(e, X, y) for e, (X, y) in zip(estimators, data, strict=True))
     for estimator, (state, _) in zip(estimators, begun, strict=True):
@@ -438,8 +439,11 @@ def _begin(estimator: Any, X: Any, y: ArrayLike) -> tuple[dict[str, Any], Any]:
 
 def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
     """Output of each row, averaged over networks."""
-    outputs = [_by_blocks(lambda rows, n=network: n.output(n.features(rows)), X) for network in networks]
-    return np.asarray(np.mean(outputs, axis=0), dtype=np.float64)
+
+    def outputs(network: Any) -> Floats:
+        return _by_blocks(lambda rows: network.output(network.features(rows)), X)
+
+    return np.asarray(np.mean([outputs(network) for network in networks], axis=0), dtype=np.float64)
 
 
 def _output_width(encoder: Any, X: Any) -> int:

@@ -175,5 +175,5 @@ class PURisk:
         """The risk of some networks of the stack."""
         if isinstance(self.population, float) or isinstance(self.unlabelled, float):
             return self
-        chosen = (tuple(p[m] for m in networks) for p in (self.population, self.unlabelled))
-        return replace(self, **dict(zip(("population", "unlabelled"), chosen, strict=True)))
+        population, unlabelled = (tuple(p[m] for m in networks) for p in (self.population, self.unlabelled))
+        return replace(self, population=population, unlabelled=unlabelled)
