@@ -141,8 +141,8 @@ class PUClassifier(BasePUClassifier):
         fit_classifiers([self], [(X, y)])
         return self
 
-    def _begin(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.intp]] | None:
-        """Prior and ratios; returns the data that the networks are to be trained on."""
+    def _begin(self, X: Any, y: ArrayLike) -> None:
+        """Prior and ratios; the networks, where they are a member, are set up to be trained on the same rows."""
         members = self._check_members()
         X, labels = self._start(X, y)
         self._resolve_prior(X, labels)
@@ -156,7 +156,6 @@ class PUClassifier(BasePUClassifier):
             else:
                 self._scores.append(("networks", None))
                 self.networks_member_ = self._networks(member)
-        return (X, labels.positive.astype(np.intp)) if hasattr(self, "networks_member_") else None
 
     def _check_members(self) -> list[Any]:
         if self.calibration not in CALIBRATIONS:

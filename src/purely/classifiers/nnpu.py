@@ -421,20 +421,23 @@ def fit_classifiers(
     if all(isinstance(e, NNPUClassifier) for e in estimators):
         fit_together(estimators, data)
         return
-    begun = Parallel(n_jobs=n_jobs)(delayed(_begin)(e, X, y) for e, (X, y) in zip(estimators, data, strict=True))
-    for estimator, (state, _) in zip(estimators, begun, strict=True):
+    pairs = list(zip(estimators, data, strict=True))
+    # Rows are copied to the processes: mapped into their memory they would come back as memory-mapped arrays.
+    begun = Parallel(n_jobs=n_jobs, max_nbytes=None)(delayed(_begin)(e, X, y) for e, (X, y) in pairs)
+    for estimator, state in zip(estimators, begun, strict=True):
         estimator.__dict__.update(state)
-    networks = [(e, part) for e, (_, part) in zip(estimators, begun, strict=True) if part is not None]
+    networks = [(e.networks_member_, rows) for e, rows in pairs if hasattr(e, "networks_member_")]
     if networks:
-        fit_together([e.networks_member_ for e, _ in networks], [part for _, part in networks])
+        fit_together([e for e, _ in networks], [rows for _, rows in networks])
     for estimator in estimators:
         estimator._end()
 
 
-def _begin(estimator: Any, X: Any, y: ArrayLike) -> tuple[dict[str, Any], Any]:
+def _begin(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
     """What comes before the networks; the state is returned, since this may run in another process."""
-    part = estimator._begin(X, y)
-    return estimator.__dict__, part
+    estimator._begin(X, y)
+    state: dict[str, Any] = estimator.__dict__
+    return state
 
 
 def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
