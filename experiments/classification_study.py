@@ -87,14 +87,13 @@ class Draw:
         return float(self.y_true[self.y == 0].mean())
 
 
-def draw(dataset: str, X: Any, y: Any, rows: Any, prior: float, trial: int, half: str) -> Draw:
+def draw(dataset: str, X: Any, truth: Any, prior: float, trial: int, half: str) -> Draw:
     seed = 1_000_000 * (half == "reporting") + 10_000 * round(100 * prior) + trial
-    truth = np.asarray(y)[rows]
     n_pos, n_neg = int(truth.sum()), int(truth.size - truth.sum())
     need_p, need_n = N_POSITIVE + prior * N_UNLABELLED, (1.0 - prior) * N_UNLABELLED
     fit = min(1.0, (n_pos - RESERVED) / need_p, (n_neg - RESERVED) / need_n)
     made = make_pu(
-        X[rows],
+        X,
         truth,
         n_positive=int(N_POSITIVE * fit),
         n_unlabelled=int(N_UNLABELLED * fit),
@@ -104,7 +103,7 @@ def draw(dataset: str, X: Any, y: Any, rows: Any, prior: float, trial: int, half
     left = np.random.default_rng(seed).permutation(np.setdiff1d(np.arange(truth.size), made.indices))
     test = np.concatenate([left[truth[left] == c][:TEST_ROWS] for c in (1, 0)])
     return Draw(
-        dataset, prior, trial, seed, made.X, made.y, made.y_true, X[rows[test]], truth[test].astype(int), float("nan")
+        dataset, prior, trial, seed, made.X, made.y, made.y_true, X[test], truth[test].astype(int), float("nan")
     )
 
 
@@ -438,7 +437,8 @@ def run(args: argparse.Namespace) -> None:
         X, y = DATASETS[dataset](return_X_y=True)
         rows = half_of(dataset, y, {"choosing": "choose", "reporting": "report"}[args.half])
         trials = range(args.first_trial, args.first_trial + args.trials)
-        draws = [draw(dataset, X, y, rows, p, t, args.half) for p in args.class_priors for t in trials]
+        X, truth = X[rows], np.asarray(y)[rows]
+        draws = [draw(dataset, X, truth, p, t, args.half) for p in args.class_priors for t in trials]
         for group in chunks(draws, args.chunk):
             for method in [m for m in AUTOS if m in methods]:
                 run_auto(group, method, args, table)
