@@ -33,6 +33,8 @@ CALIBRATIONS = ("averaged", "isotonic", "sigmoid")
 LARGEST_GROUPS = 1000
 #: Total rise of the log-odds that keeps an isotonic map strictly increasing.
 RAMP = 0.01
+#: Largest slope of the log-odds for one standard deviation of the scores.
+LARGEST_SLOPE = 30.0
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,9 @@ def _shift(z: Floats, weight: Floats, share: float) -> float:
     def excess(shift: float) -> float:
         return float(weight @ expit(z + shift)) - share
 
-    return float(brentq(excess, -60.0, 60.0, xtol=1e-10))
+    # With every log-odds at that of the share or below, the mean is at most the share; likewise above.
+    low, high = logit(share) - z.max() - 1e-9, logit(share) - z.min() + 1e-9
+    return float(brentq(excess, low, high, xtol=1e-10))
 
 
 def _sigmoid(p: Floats, u: Floats, share: float) -> ScoreCalibration:
@@ -196,7 +200,9 @@ def _sigmoid(p: Floats, u: Floats, share: float) -> ScoreCalibration:
         a, b = a - step[0], b - step[1]
         if np.abs(step).max() < 1e-10:
             break
-    a = max(a, RAMP)  # a score that falls with the probability is worth no more than none
+    # A score that falls with the probability is worth no more than none; scores and a prior that no slope reconciles
+    # would give an infinite one.
+    a = float(np.clip(a, RAMP, LARGEST_SLOPE)) if np.isfinite(a) else LARGEST_SLOPE
     z_u = a * s_u
     b = _shift(z_u, np.full(u.size, 1.0 / u.size), share)
     knots = np.array([centre - spread, centre + spread])
