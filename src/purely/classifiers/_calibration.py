@@ -167,7 +167,7 @@ def _groups(score: Floats) -> NDArray[np.intp]:
 
     Scores that differ by rounding only are equal: the step between two groups is not to hang on the last digit.
     """
-    distinct = np.concatenate([[0], np.cumsum(np.diff(score) > 1e-9 * (np.ptp(score) + np.abs(score).max()))])
+    distinct = np.concatenate([[0], np.cumsum(np.diff(score) > 1e-6 * (np.ptp(score) + np.abs(score).max()))])
     if distinct[-1] < LARGEST_GROUPS:
         return distinct.astype(np.intp)
     first = np.searchsorted(distinct, distinct)  # the place of the first of equal scores decides for all of them

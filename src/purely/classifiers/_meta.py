@@ -9,9 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from purely._base import draw_seed
@@ -20,7 +18,7 @@ from purely.classifiers._base import BasePUClassifier, log_odds
 from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
 from purely.labels import PULabels
 
-__all__ = ["MetaPUClassifier", "fit_estimator", "forest", "log_score", "out_of_fold", "regression"]
+__all__ = ["MetaPUClassifier", "fit_estimator", "folds_of", "forest", "log_score", "out_of_fold"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -29,11 +27,6 @@ Mask = NDArray[np.bool_]
 def forest() -> ExtraTreesClassifier:
     """Randomised trees with leaves of five rows: single-row leaves vote 0 or 1 and rank overlapping classes badly."""
     return ExtraTreesClassifier(200, min_samples_leaf=5)
-
-
-def regression() -> Pipeline:
-    """Logistic regression on columns scaled to at most 1, dense or sparse."""
-    return make_pipeline(MaxAbsScaler(), LogisticRegression(max_iter=500))
 
 
 class MetaPUClassifier(BasePUClassifier):

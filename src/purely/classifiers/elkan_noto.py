@@ -8,14 +8,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
+from sklearn.ensemble import RandomForestClassifier
 
 from purely.classifiers._base import log_odds, log_odds_of_margin
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, log_score, out_of_fold, regression
+from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, log_score, out_of_fold
 from purely.labels import ClassPriors, PULabels
 
 __all__ = ["ElkanNotoClassifier"]
 
 Floats = NDArray[np.float64]
+
+#: No row is surely positive or negative, so that both classes always have some weight.
+LEAST_WEIGHT = 1e-6
 
 
 class ElkanNotoClassifier(MetaPUClassifier):
@@ -33,7 +37,8 @@ class ElkanNotoClassifier(MetaPUClassifier):
     Parameters
     ----------
     estimator : classifier, optional
-        Any scikit-learn classifier; its probabilities should be good ones. None: logistic regression.
+        Any scikit-learn classifier whose probabilities are good ones; those of a logistic regression are not, since
+        :math:`g` levels off at *c*. None: a random forest with leaves of twenty rows.
     weighted : bool, default=False
     class_prior : None, float, "auto" or estimator, default=None
         None: *c* is the mean of :math:`g` over positives it has not seen (their estimator e1). Otherwise *c* follows
@@ -104,7 +109,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         self
         """
         X, labels = self._ordered(X, y)
-        estimator, positive = self._base_estimator(regression()), labels.positive
+        estimator, positive = self._base_estimator(RandomForestClassifier(200, min_samples_leaf=20)), labels.positive
         g = None
         if self.weighted or self.class_prior is None:
             g = expit(out_of_fold(estimator, X, positive, folds_of(X, positive, self.cv, self._seed), self._seed))
@@ -129,13 +134,12 @@ class ElkanNotoClassifier(MetaPUClassifier):
         return priors
 
     def _fit_weighted(self, estimator: Any, X: Any, positive: NDArray[np.bool_], g: Floats, c: float) -> Any:
-        w = np.clip((1.0 - c) / c * g / (1.0 - g), 0.0, 1.0)
+        w = np.clip((1.0 - c) / c * g / (1.0 - g), LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
         P, U = X[positive], X[~positive]
         stacked = sp.vstack([P, U, U], format="csr") if sp.issparse(X) else np.concatenate([P, U, U])
         target = np.concatenate([np.ones(P.shape[0] + w.size), np.zeros(w.size)])
         weight = np.concatenate([np.ones(P.shape[0]), w, 1.0 - w])
-        kept = weight > 0.0
-        return fit_estimator(estimator, stacked[kept], target[kept], self._seed, weight[kept])
+        return fit_estimator(estimator, stacked, target, self._seed, weight)
 
     def _log_odds(self, X: Any) -> Floats:
         z = log_score(self.estimator_, X)
