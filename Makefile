@@ -21,10 +21,10 @@ demo: $(STAMP) ## the main job on embedded data; prints where the picture is
 	$(BIN)/python -m purely.demo
 
 test: $(STAMP) ## all tests, the slow ones too
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 test-fast: $(STAMP) ## the tests that take seconds
-	$(BIN)/python -m pytest -n auto -m 'not slow and not data'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow and not data'
 
 lint: $(STAMP) ## style, types, import contracts
 	$(BIN)/ruff check .

@@ -1,9 +1,9 @@
 """Speed of the stacked engine, as ratios in one run.
 
-- A stack of 20 networks against 20 fits one after another, at the paper's sizes (n_P = 1000, n_U = 2000), for d = 22, 123
-  and 784, dropout as in the default.
-- One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and held-out
-  evaluation).
+- A stack of 20 networks against 20 fits one after another, at the paper's sizes (n_P = 1000, n_U = 2000), for d = 22,
+  123 and 784, dropout as in the default.
+- One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and
+  held-out evaluation).
 - With ``--many``: 100 networks of MNIST size on the device, beside the least time that their arithmetic and memory
   traffic take.
 
@@ -14,15 +14,19 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from experiments.records import write_rows
 from torch import nn
 
+from benchmarks.timing import RESULTS
 from purely.nn.losses import LogisticLoss, logistic_loss
 from purely.nn.networks import Architecture, StackedMLP
 from purely.nn.sources import ArrayRows, BatchShape, RowBatches, Split
@@ -119,6 +123,38 @@ def seconds(run: Callable[[], Any], device: torch.device) -> float:
     return time.perf_counter() - start
 
 
+def compare(
+    d: int, n_networks: int, repeats: int, settings: TrainingSettings, device: torch.device
+) -> dict[str, float]:
+    """Times of the stack, of its networks one after another, and of bare torch: medians over interleaved repeats."""
+    prob = problem(n_networks, d, device)
+    everyone = list(range(n_networks))
+    runs: list[Callable[[], Any]] = [
+        lambda: fit_stack(prob, everyone, settings, device),
+        lambda: [fit_stack(prob, [m], settings, device) for m in everyone],
+        lambda: [fit_bare(prob, m, settings, device) for m in everyone],
+    ]
+    fit_stack(prob, everyone[:1], settings, device)  # warm up
+    fit_bare(prob, 0, settings, device)
+    times = np.array([[seconds(run, device) for run in runs] for _ in range(repeats)])
+    stack, alone, bare = (float(t) for t in np.median(times, axis=0))
+    print(
+        f"d = {d:3d}: stack {stack:.2f} s, one after another {alone:.2f} s, bare torch {bare:.2f} s | stack is "
+        f"{alone / stack:.1f} times as fast as one after another; one network: {alone / bare:.2f} times bare torch",
+        flush=True,
+    )
+    return {
+        "d": d,
+        "networks": n_networks,
+        "epochs": settings.max_epochs,
+        "seconds_stack": stack,
+        "seconds_one_after_another": alone,
+        "seconds_bare_torch": bare,
+        "speed_up": alone / stack,
+        "cost_over_bare_torch": alone / bare,
+    }
+
+
 def floor(n_networks: int, d: int, shape: BatchShape, epochs: int, device: torch.device) -> str:
     """Least time of the arithmetic and of the memory traffic, where the device is known."""
     if device.type != "cuda":
@@ -138,36 +174,25 @@ def floor(n_networks: int, d: int, shape: BatchShape, epochs: int, device: torch
     return f"{text}; floor {flops / peak[0]:.2f} s of arithmetic, {traffic / peak[1]:.2f} s of memory traffic"
 
 
-def main() -> None:
+def main(argv: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--networks", type=int, default=20)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the rows")
     parser.add_argument("--many", action="store_true", help="also time 100 networks of MNIST size, 100 epochs")
-    arguments = parser.parse_args()
+    arguments = parser.parse_args(argv)
     torch.set_num_threads(arguments.threads)
     device = torch.device(arguments.device)
     settings = TrainingSettings(max_epochs=arguments.epochs, patience=10**6, dropout=0.2)
     named = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {arguments.threads} threads"
     print(f"torch {torch.__version__}, {named}; {arguments.networks} networks, {arguments.epochs} epochs")
-    everyone = list(range(arguments.networks))
-    for d in (22, 123, 784):
-        prob = problem(arguments.networks, d, device)
-        fit_stack(prob, everyone[:1], settings, device)  # warm up
-        fit_bare(prob, 0, settings, device)
-        stacked, alone, bare = [], [], []
-        for _ in range(arguments.repeats):
-            stacked.append(seconds(lambda: fit_stack(prob, everyone, settings, device), device))
-            alone.append(seconds(lambda: [fit_stack(prob, [m], settings, device) for m in everyone], device))
-            bare.append(seconds(lambda: [fit_bare(prob, m, settings, device) for m in everyone], device))
-        s, a, b = (float(np.median(values)) for values in (stacked, alone, bare))
-        print(
-            f"d = {d:3d}: stack {s:.2f} s, one after another {a:.2f} s, bare torch {b:.2f} s | stack is {a / s:.1f} times "
-            f"as fast as one after another; one network takes {a / b:.2f} times bare torch",
-            flush=True,
-        )
+    rows = [
+        {"device": named, **compare(d, arguments.networks, arguments.repeats, settings, device)} for d in (22, 123, 784)
+    ]
+    print(write_rows(f"stack_{device.type}", rows, arguments.out))
     if arguments.many:
         epochs = 100
         prob = problem(100, 784, device)
@@ -178,4 +203,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -99,7 +99,7 @@ def purl_rows(method: str, draws: dict[tuple[float, int], Any], device: str, tog
         unlabelled = draw.y == 0
         history = model.history_
         above_best = history.best_held_j - np.nanmin(history.held_j, axis=0)
-        below_range = -1.0 / (2.0 * prior) - float(model.train_objective_.min())
+        below_range = model.train_information_ - 0.5 * (1.0 / prior - 1.0)  # J = -information - 1/2
         rows.append(
             {
                 "prior": prior,
@@ -149,7 +149,8 @@ def summarise(name: str, rows: list[dict[str, Any]]) -> None:
     silent = [row["train_j_below_range"] for row in left if not row["warned"]]
     print(
         f"{name:14s} held-out J of restored networks above their best: at most {worst:.4f}; training J left the range "
-        f"in {len(left)} of {len(default)} fits, {len(silent)} without a warning (by at most {max(silent, default=0.0):.3f})",
+        f"in {len(left)} of {len(default)} fits, {len(silent)} without a warning "
+        f"(by at most {max(silent, default=0.0):.3f})",
         flush=True,
     )
 

@@ -1,11 +1,12 @@
 """Figure 2 of the paper: one-dimensional subspaces of the artificial data, over 20 draws.
 
-n_P = 400, n_U = 1000, prior 0.7; positives lie in the middle along the horizontal axis, negatives on either side, and both
-spread vertically. Angles between the direction that each method finds and the horizontal axis are written as rows, and
-both panels are drawn for the first draw. ``python -m experiments.figure2 --device cpu``
+n_P = 400, n_U = 1000, prior 0.7; positives lie in the middle along the horizontal axis, negatives on either side, and
+both spread vertically. Angles between the direction that each method finds and the horizontal axis are written as
+rows, and both panels are drawn for the first draw. ``python -m experiments.figure2 --device cpu``
 
-PNRL is given the paper's network, a single rectified unit on the projection, and its training: one start and plain SGD. With
-our training and a flexible g, PNRL finds the axis too (row "PNRL, flexible g"): the information about "P or U" lies along it.
+PNRL is given the paper's network, a single rectified unit on the projection, and its training: one start and plain
+SGD. With our training and a flexible g, PNRL finds the axis too (row "PNRL, flexible g"): the information about "P or
+U" lies along it.
 """
 
 from __future__ import annotations
@@ -137,9 +138,8 @@ def main() -> None:
     ]
     for name, several in found.items():
         angles = np.array([angle(direction) for direction in several])
-        print(
-            f"{name:18s} median {np.median(angles):5.1f}  largest {angles.max():5.1f}  least {angles.min():5.1f} degrees"
-        )
+        spread = f"{angles.min():.1f} to {angles.max():.1f}"
+        print(f"{name:18s} median {np.median(angles):5.1f} degrees, {spread}")
     path = write_rows("figure2", rows, arguments.out)
     panels = draw_panels(samples[0], {name: several[0] for name, several in found.items()}, arguments.out)
     print(path, *panels, sep="\n")

@@ -307,7 +307,7 @@ def summarise(path: Path) -> None:
         text = " ".join(f"{np.abs(e).mean():.3f}({e.mean():+.3f})" for e in errors.values())
         lines.append((mean, f"{ratio:14s} {method:17s} {mean:6.4f} {cover:6.3f} {warned:5.2f} {took:6.2f} {text}"))
         if method in ("combined", "best-bin"):
-            by_name = [(np.mean([int(r[k]) for r in by[n]]) for k in ("covered", "warned")) for n in errors]
+            by_name = [tuple(np.mean([int(r[k]) for r in by[n]]) for k in ("covered", "warned")) for n in errors]
             lines.append((mean, " " * 53 + " ".join(f"c {c:.2f} w {w:.2f}".rjust(13) for c, w in by_name)))
     for _, line in sorted(lines, key=lambda x: x[0]):
         print(line)

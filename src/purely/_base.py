@@ -64,7 +64,7 @@ class PUEstimator(BaseEstimator):
         return X
 
 
-def refuse_huge(X: Any) -> None:
+def refuse_huge(X: Any, name: str = "X") -> None:
     """Refuse values whose squares would overflow: distances between such rows are infinite."""
     data = X.data if hasattr(X, "indptr") else X
     if data.size == 0:
@@ -72,7 +72,7 @@ def refuse_huge(X: Any) -> None:
     largest = max(abs(float(data.max())), abs(float(data.min())))
     if largest > LARGEST_VALUE:
         raise ValueError(
-            f"X has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
+            f"{name} has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
             "Rescale the columns, for example with sklearn.preprocessing.StandardScaler."
         )
 

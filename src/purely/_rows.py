@@ -19,24 +19,24 @@ def row_keys(X: Any, seed: int) -> NDArray[np.uint64]:
     """One 64-bit key a row: a multiply-add hash of the row's float64 bits, keyed by `seed`.
 
     Integer arithmetic wraps, so the sum does not depend on the order of summation (a floating-point projection
-    would). Zero hashes to zero, so a sparse row and its dense twin get the same key.
+    would). Zero hashes to zero, so a sparse row and its dense twin get the same key; the row of zeros, whose sum is 0
+    whatever the seed, gets a number of the seed's own.
     """
-    factors = np.random.default_rng(seed).integers(
-        0, 2**64, size=X.shape[1], dtype=np.uint64, endpoint=False
-    ) | np.uint64(1)
+    numbers = np.random.default_rng(seed).integers(0, 2**64, size=X.shape[1] + 1, dtype=np.uint64, endpoint=False)
+    factors, of_zeros = numbers[:-1] | np.uint64(1), numbers[-1]
     if sp.issparse(X):
         rows = sp.csr_matrix(X, copy=True)
         rows.sum_duplicates()
         terms = _bits(rows.data) * factors[rows.indices]
         sums = np.zeros(X.shape[0], dtype=np.uint64)
         np.add.at(sums, np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr)), terms)
-        return _scramble(sums)
+        return _scramble(np.where(sums == 0, of_zeros, sums))
     step = max(1, _BLOCK_ELEMENTS // max(1, X.shape[1]))
     keys = np.empty(X.shape[0], dtype=np.uint64)
     for start in range(0, X.shape[0], step):
         block = _bits(np.ascontiguousarray(X[start : start + step], dtype=np.float64))
         keys[start : start + step] = (block * factors).sum(axis=1, dtype=np.uint64)
-    return _scramble(keys)
+    return _scramble(np.where(keys == 0, of_zeros, keys))
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -116,9 +116,10 @@ def read_labels(
 def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
     foreign = ~np.isin(values, classes)
     if foreign.any():
+        found, unlabelled, positive = (_plain(v) for v in (values[foreign][0], *classes))
         raise ValueError(
-            f"y has the value {values[foreign][0]!r}, but the labels so far were {classes[0]!r} (unlabelled) and "
-            f"{classes[1]!r} (positive). Keep one coding for all batches."
+            f"y has the value {found!r}, but the labels so far were {unlabelled!r} (unlabelled) and "
+            f"{positive!r} (positive). Keep one coding for all batches."
         )
     return PULabels(positive=np.asarray(values == classes[1], dtype=bool), classes=classes)
 
@@ -128,16 +129,22 @@ def _as_array(y: ArrayLike) -> Any:
         raise ValueError(f"requires y to be passed, but the target y is None. {_HOW_TO_LABEL}")
     if sp.issparse(y):
         raise TypeError(f"y is a sparse matrix; a plain one-dimensional array of labels is needed. {_HOW_TO_LABEL}")
-    return np.asarray(y)
+    values = np.asarray(y)
+    if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
+        # NumPy turned None, NaN or numbers among strings into strings: take them as they came
+        values = np.array(y, dtype=object)
+    return values
 
 
 def _refuse_missing(values: NDArray[Any]) -> None:
     if values.dtype.kind == "f" or values.dtype.kind == "c":
         missing = np.isnan(values)
         infinite = np.isinf(values)
+    elif values.dtype.kind in "mM":
+        missing, infinite = np.isnat(values), np.zeros(values.size, dtype=bool)
     elif values.dtype.kind == "O":
         missing = np.fromiter((_is_missing(v) for v in values.tolist()), dtype=bool, count=values.size)
-        infinite = np.zeros(values.size, dtype=bool)
+        infinite = np.fromiter((isinstance(v, float) and abs(v) == np.inf for v in values.tolist()), dtype=bool)
     else:
         return
     if missing.any():
@@ -176,8 +183,13 @@ def _refuse_one_class(classes: NDArray[Any]) -> None:
     elif _equals(only, 0) or _equals(only, -1):
         kind = "every row is unlabelled and there is no labelled positive"
     else:
-        kind = f"every label is {only!r}, so positives and unlabelled rows cannot be told apart"
+        kind = f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart"
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
+
+
+def _plain(value: Any) -> Any:
+    """A NumPy scalar as Python's own, whose repr is the value and nothing else."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _equals(value: Any, number: int) -> bool:
@@ -259,9 +271,9 @@ def _same_columns(columns: Sequence[list[Any]]) -> None:
 
 def check_scenario(scenario: object) -> Scenario:
     """Return the scenario if it is one of the two known, refuse it otherwise."""
-    if scenario == "case-control":
+    if isinstance(scenario, str) and scenario == "case-control":
         return "case-control"
-    if scenario == "single-sample":
+    if isinstance(scenario, str) and scenario == "single-sample":
         return "single-sample"
     allowed = " or ".join(repr(s) for s in get_args(Scenario))
     raise ValueError(f"scenario must be {allowed}; {scenario!r} was given.")
@@ -330,9 +342,7 @@ class ClassPriors:
         """All three numbers from the share of positives among the unlabelled rows."""
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        share = float(unlabelled)
-        if not 0.0 <= share <= 1.0:
-            raise ValueError(f"unlabelled must lie between 0 and 1; {share:g} was given.")
+        share = _share(unlabelled, "unlabelled")
         hidden = share * n_u
         population = share if scenario == "case-control" else (n_p + hidden) / (n_p + n_u)
         return cls(population, share, n_p / (n_p + hidden), scenario)
@@ -344,9 +354,7 @@ class ClassPriors:
         """All three numbers from the population's class prior."""
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        prior = float(population)
-        if not 0.0 <= prior <= 1.0:
-            raise ValueError(f"population must lie between 0 and 1; {prior:g} was given.")
+        prior = _share(population, "population")
         if scenario == "case-control":
             share = prior
         else:
@@ -365,9 +373,9 @@ class ClassPriors:
     ) -> ClassPriors:
         """All three numbers from the labelling frequency, the way Elkan and Noto's method gives them."""
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        frequency = float(label_frequency)
-        if not 0.0 < frequency <= 1.0:
-            raise ValueError(f"label_frequency must lie in (0, 1]; {frequency:g} was given.")
+        frequency = _share(label_frequency, "label_frequency")
+        if frequency == 0.0:
+            raise ValueError("label_frequency must be above 0: there are labelled positives.")
         share = n_p * (1.0 / frequency - 1.0) / n_u
         if share > 1.0:
             raise ValueError(
@@ -375,6 +383,15 @@ class ClassPriors:
                 f"positives, but there are only {n_u} unlabelled rows."
             )
         return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+
+
+def _share(value: object, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{name} must be a number between 0 and 1; {value!r} was given.")
+    share = float(value)
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"{name} must lie between 0 and 1; {share:g} was given.")
+    return share
 
 
 def _counts(n_positive: int, n_unlabelled: int) -> tuple[int, int]:

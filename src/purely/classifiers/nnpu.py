@@ -16,18 +16,10 @@ from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.labels import PULabels
 from purely.nn.scaling import column_scaling
-from purely.representation._networks import (
-    Fit,
-    Recipe,
-    TrainedMember,
-    _by_blocks,
-    _warn_diverged,
-    check_choice,
-    check_number,
-    check_widths,
-    fit_together,
-)
-from purely.representation._plan import ALL_ROWS, plan_members
+from purely.representation._checks import check_choice, check_number, check_widths
+from purely.representation._networks import _warn_diverged, by_blocks, fit_together, kept_dtypes
+from purely.representation._plan import ALL_ROWS, Fit, TrainedMember, plan_members
+from purely.representation._recipe import Recipe
 
 if TYPE_CHECKING:
     from purely.nn.networks import Architecture
@@ -276,7 +268,7 @@ class NNPUClassifier(BasePUClassifier):
     def _prepare(self, X: Any, y: ArrayLike) -> tuple[Fit, PULabels]:
         """Check data and parameters, resolve the prior, and plan the networks."""
         mapped = isinstance(X, np.memmap)
-        X, labels = self._start(X, y, dtype=[np.float64, np.float32])
+        X, labels = self._start(X, y, dtype=kept_dtypes(X))
         recipe = self._recipe(X)
         priors = self._resolve_prior(X, labels)
         recipe = replace(recipe, loss=replace(recipe.loss, population=priors.population, unlabelled=priors.unlabelled))
@@ -444,7 +436,7 @@ def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
     """Output of each row, averaged over networks."""
 
     def outputs(network: Any) -> Floats:
-        return _by_blocks(lambda rows: network.output(network.features(rows)), X)
+        return by_blocks(lambda rows: network.output(network.features(rows)), X)
 
     return np.asarray(np.mean([outputs(network) for network in networks], axis=0), dtype=np.float64)
 

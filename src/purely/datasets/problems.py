@@ -2,10 +2,6 @@
 
 Each function returns a :class:`~purely.datasets.PUProblem`: densities, posterior, ratio and information at any point.
 :mod:`purely.datasets.synthetic` draws samples from them.
-
-References
-----------
-.. [1] The paper that this package implements, section 5.2 (illustration).
 """
 
 from __future__ import annotations
@@ -57,7 +53,7 @@ def gaussians_problem(*, shift: float = 2.0, class_prior: float = 0.5, n_feature
 
 
 def paper_problem(*, class_prior: float = 0.7) -> PUProblem:
-    r"""The paper's artificial data [1]_, in two dimensions.
+    r"""The paper's artificial data, in two dimensions (section 5.2).
 
     .. math::
 

@@ -21,7 +21,7 @@ from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
+from torch.nn import functional
 
 __all__ = [
     "LogisticLoss",
@@ -124,7 +124,7 @@ def logistic_loss(z_p: Tensor, z_u: Tensor) -> Tensor:
     >>> logistic_loss(torch.zeros(3), torch.zeros(5))
     tensor(1.3863)
     """
-    return F.softplus(-z_p).mean(-1) + F.softplus(z_u).mean(-1)
+    return functional.softplus(-z_p).mean(-1) + functional.softplus(z_u).mean(-1)
 
 
 def non_negative_j_pu(w_p: Tensor, w_u: Tensor, prior_min: float) -> LossValue:
@@ -192,7 +192,8 @@ def bounded_log_ratio(z: Tensor, prior_min: float) -> Tensor:
     r"""Logarithm of the ratio :math:`w = 1 / (e^{-z} + C)` with :math:`C` = `prior_min`, for any output z.
 
     The ratio of positives to a population that holds at least a share C of them is at most 1/C, so the network is not
-    asked to learn that: :math:`w < 1/C` for every z, :math:`w \approx e^z` where it is small. With C = 0 it is z itself.
+    asked to learn that: :math:`w < 1/C` for every z, :math:`w \approx e^z` where it is small. With C = 0 it is z
+    itself.
 
     Examples
     --------

@@ -1,11 +1,11 @@
 r"""A stack of M networks of one shape, :math:`w = g \circ v`, whose parameters are rows of one matrix.
 
 Network m has the parameters ``theta[m]``: first those of the encoder v, then those of the head g. The weights of a
-layer are a view ``(M, in, out)`` of that matrix, so one batched product serves the whole stack, and whatever is done to a
-network by itself (a step of its own, a copy of its best state, its removal) is done to a row.
+layer are a view ``(M, in, out)`` of that matrix, so one batched product serves the whole stack, and whatever is done
+to a network by itself (a step of its own, a copy of its best state, its removal) is done to a row.
 
-Activations are kept as ``(M, features, batch)``: a batch norm over the stack is then one batch norm over ``M * features``
-channels, each of them a contiguous run of memory.
+Activations are kept as ``(M, features, batch)``: a batch norm over the stack is then one batch norm over ``M *
+features`` channels, each of them a contiguous run of memory.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 __all__ = ["Architecture", "EncoderStack", "Layer", "NetworkArrays", "StackedMLP"]
 
@@ -97,7 +97,7 @@ class Architecture:
     def _hidden_layers(self, widths: tuple[int, ...]) -> tuple[Layer, ...]:
         return tuple(
             Layer(n_in, n_out, norm=self.batch_norm, relu=True, bias=not self.batch_norm)
-            for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
+            for n_in, n_out in pairwise(widths)
         )
 
 
@@ -119,7 +119,7 @@ class NetworkArrays:
         return _apply(self.encoder, X)
 
     def output(self, features: NDArray[Any]) -> NDArray[Any]:
-        """g of each row of features: shape (n,), or (n, n_outputs) where there are several."""
+        """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
         z = _apply(self.head, features)
         return z[:, 0] if z.shape[1] == 1 else z
 
@@ -201,14 +201,14 @@ class StackedMLP:
         return self.theta.device
 
     def features(self, x: Tensor, training: bool = False) -> Tensor:
-        """v of a batch for each network: ``(M, b, n_features)`` to ``(M, n_components, b)``."""
+        """V of a batch for each network: ``(M, b, n_features)`` to ``(M, n_components, b)``."""
         h = x.transpose(1, 2)
         for i, layer in enumerate(self.encoder):
             h = self._layer(i, layer, h, training)
         return h
 
     def output(self, features: Tensor, training: bool = False) -> Tensor:
-        """g of features ``(M, n_components, b)``: ``(M, b)``, or ``(M, b, n_outputs)`` where there are several."""
+        """G of features ``(M, n_components, b)``: ``(M, b)``, or ``(M, b, n_outputs)`` where there are several."""
         h = features
         for i, layer in enumerate(self.head):
             h = self._layer(len(self.encoder) + i, layer, h, training)
@@ -235,17 +235,19 @@ class StackedMLP:
     def _norm(self, index: int, scale: Tensor, shift: Tensor, h: Tensor, training: bool) -> Tensor:
         M, width, b = h.shape
         mean, variance = self._running_of(index)
-        # One row says nothing about a spread: with a batch of one, training goes by the running statistics.
-        return F.batch_norm(
+        # The native kernels rather than cuDNN's, which are not made for channels by the hundred thousand. One row says
+        # nothing about a spread: with a batch of one, training goes by the running statistics.
+        normed = torch.native_batch_norm(
             h.reshape(1, M * width, b),
-            mean.view(-1),
-            variance.view(-1),
             scale.reshape(-1),
             shift.reshape(-1),
-            training=training and b > 1,
-            momentum=NORM_MOMENTUM,
-            eps=NORM_EPS,
-        ).view(M, width, b)
+            mean.view(-1),
+            variance.view(-1),
+            training and b > 1,
+            NORM_MOMENTUM,
+            NORM_EPS,
+        )[0]
+        return normed.view(M, width, b)
 
     def _running_of(self, index: int) -> tuple[Tensor, Tensor]:
         layers = (*self.encoder, *self.head)
@@ -374,7 +376,7 @@ class EncoderStack(StackedMLP):
         self._bind()
 
     def features(self, x: Tensor, training: bool = False) -> Tensor:
-        """v of a batch, shape (1, n_components, b)."""
+        """V of a batch, shape (1, n_components, b)."""
         self.user_encoder.train(training)
         v = self.user_encoder(x[0])
         if v.shape != (x.shape[1], self.architecture.n_components):
@@ -393,7 +395,7 @@ class EncoderStack(StackedMLP):
         return ()
 
     def _leaves(self, update: str) -> list[list[Tensor]]:
-        own = [] if update == "g" else [list(self.user_encoder.parameters())]
+        own: list[list[Tensor]] = [] if update == "g" else [list(self.user_encoder.parameters())]
         return own + ([] if update == "v" else self._parameters)
 
     def _n_before(self) -> int:

@@ -1,7 +1,7 @@
 """Random numbers of a stack without a state: a hash of who draws them, when, what for, and which one it is.
 
-Network m's numbers follow from its own seed, so they do not depend on the networks beside it; nothing has to be saved to
-resume; a CPU and a GPU draw the same; and one call serves the whole stack. The hash is the counter-based generator
+Network m's numbers follow from its own seed, so they do not depend on the networks beside it; nothing has to be saved
+to resume; a CPU and a GPU draw the same; and one call serves the whole stack. The hash is the counter-based generator
 splitmix64 (Steele, Lea and Flood, OOPSLA 2014), in the wrapping integer arithmetic that NumPy and torch share.
 """
 

@@ -24,8 +24,8 @@ ADAGRAD_EPS = 1e-10
 class Optimiser:
     r"""SGD, Adam or AdaGrad on parameters :math:`\theta` of shape (M, n_parameters).
 
-    With the gradient :math:`\gamma`, the rate :math:`\varepsilon` and weight decay :math:`\kappa`, all decoupled from the
-    gradient, :math:`\theta \leftarrow (1 - \varepsilon \kappa) \theta - \varepsilon\, u`, where
+    With the gradient :math:`\gamma`, the rate :math:`\varepsilon` and weight decay :math:`\kappa`, all decoupled from
+    the gradient, :math:`\theta \leftarrow (1 - \varepsilon \kappa) \theta - \varepsilon\, u`, where
 
     - SGD: :math:`u = \gamma`;
     - Adam: :math:`u = \hat m / (\sqrt{\hat s} + \epsilon)`, from the running means :math:`m` of :math:`\gamma`

@@ -215,7 +215,7 @@ class RowBatches:
         rows: Tensor,
         counts: Tensor,
     ) -> Tensor:
-        """Rows of one kind in the order of this epoch, shape (M, steps, per_batch); the first again where they run out."""
+        """Rows of one kind in this epoch's order, (M, steps, per_batch); the first come again where they run out."""
         places = torch.from_numpy(networks).to(rows.device)
         own, n_own = rows.index_select(0, places).to(device), counts.index_select(0, places).to(device)
         order = random_orders(stream_starts(self.seeds[networks], purpose, number), n_own, own.shape[1])

@@ -8,10 +8,10 @@ Every network of a stack minimises a loss on its own rows, in its own random ord
         J of every network on the rows it holds out
         networks whose held-out J improved are copied; networks that have waited too long are stopped
 
-Nothing random has a state: the order of the rows, dropout masks and gradient noise of a network follow from its seed and
-the number of the epoch or step. So a network becomes the same whichever others are in the stack, and an interrupted run
-that is resumed ends where an uninterrupted one does. A stopped network costs nothing once a quarter of the stack has
-stopped: the rest is then moved together.
+Nothing random has a state: the order of the rows, dropout masks and gradient noise of a network follow from its seed
+and the number of the epoch or step. So a network becomes the same whichever others are in the stack, and an
+interrupted run that is resumed ends where an uninterrupted one does. A stopped network costs nothing once a quarter of
+the stack has stopped: the rest is then moved together.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from purely._warnings import PurelyWarning
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
@@ -42,7 +43,7 @@ __all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "out
 ALTERNATION = ("g", "g", "g", "g", "v")
 
 
-class TrainingInterrupted(UserWarning):
+class TrainingInterrupted(PurelyWarning):
     """Training was interrupted from the keyboard; the best networks so far were kept."""
 
 
@@ -190,8 +191,9 @@ def train(
             held = held_out.judge(stack, loss, run.alive)
             run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
-            progress.set_postfix(run.summary())
-            progress.update()
+            if settings.verbose:
+                progress.set_postfix(run.summary())
+                progress.update()
     except KeyboardInterrupt:
         interrupted = True
         warnings.warn(
@@ -262,8 +264,8 @@ class _Run:
 
     def summary(self) -> dict[str, str]:
         """Mean J of this epoch, for the progress bar."""
-        means = [row[~np.isnan(row)] for row in self.history[-1]]
-        _, train_j, _, held_j = (row.mean() if row.size else np.nan for row in means)
+        finite = [row[np.isfinite(row)] for row in self.history[-1]]
+        _, train_j, _, held_j = (float(row.mean()) if row.size else math.nan for row in finite)
         return {"J": f"{train_j:.4f}", "held-out J": f"{held_j:.4f}", "networks": str(self.alive.size)}
 
     def save(self) -> None:
@@ -389,22 +391,10 @@ def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, 
         target[name].index_copy_(0, to_rows, tensor.index_select(0, from_rows))
 
 
-class _Silent:
-    """Stands in for a progress bar where none is wanted."""
-
-    def set_postfix(self, values: dict[str, str]) -> None:
-        """Do nothing."""
-
-    def update(self) -> None:
-        """Do nothing."""
-
-    def close(self) -> None:
-        """Do nothing."""
-
-
 def _progress_bar(settings: TrainingSettings, start: int) -> Any:
+    """A bar of epochs, or what closes as quietly."""
     if not settings.verbose:
-        return _Silent()
+        return contextlib.ExitStack()
     from tqdm.auto import tqdm
 
     return tqdm(total=settings.max_epochs, initial=start, unit="epoch", desc="networks")

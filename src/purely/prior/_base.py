@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from purely._base import PUEstimator, level_to_z
+from purely._warnings import PurelyWarning
 from purely.labels import ClassPriors, check_scenario
 
 __all__ = [
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 
-class ClassPriorWarning(UserWarning):
+class ClassPriorWarning(PurelyWarning):
     """The class prior is a bound of a search, or the data do not determine it."""
 
 

@@ -31,7 +31,7 @@ def kernel_mean_scores(table: ScoreTable, variant: str = "km1") -> ScoreReading:
     position = (centred / scale)[:, None]
     rows = WeightedRows(position, cells.count_u / cells.n_u, cells.count_p / cells.n_p)
     # The median over rows, not over atoms: each atom as often as rows stand behind it.
-    places = np.clip(np.searchsorted(np.cumsum(mass), (np.arange(1024) + 0.5) / 1024), 0, mass.size - 1)
+    places = np.clip(np.searchsorted(np.cumsum(mass), (np.arange(512) + 0.5) / 512), 0, mass.size - 1)
     median = median_distance(position[places])
     if median <= 0.0:
         return _flat(1.0)

@@ -174,8 +174,9 @@ def _next_extrapolation(
 
     The distance is a minimum over supports, so it lies below the parabola of any one of them and Newton's step on a
     fixed support falls short from above, by about half; the chord through the last two points does not, but may
-    overshoot to where supports are large. Hence the chord, up to twice Newton's step. With the root between two
-    points: their chord, and the middle in kappa where it would barely move.
+    overshoot to where supports are large. Hence the chord, up to twice Newton's step near the root and less far from
+    it. With the root between two points: twice Newton's step from the nearer one if it is short, else their chord,
+    else the middle in kappa.
     """
     low = 1.0 if below is None else below.extrapolation
     high = above.extrapolation
@@ -184,14 +185,18 @@ def _next_extrapolation(
         if not np.isfinite(step) or step <= 0.0:
             step = 0.25 * (high - 1.0)
         if previous is not None and previous is not above:
-            step = float(np.clip(high - _chord(previous, above, threshold), step, 2.0 * step))
+            longest = 1.0 + min(1.0, 1.5 * threshold / above.slope)
+            step = float(np.clip(high - _chord(previous, above, threshold), step, longest * step))
         return high - min(step, 0.6 * (high - 1.0))
-    guess = _chord(below, above, threshold)
+    middle = 2.0 / (1.0 / low + 1.0 / high)
+    near = below if threshold - below.slope < above.slope - threshold else above
+    step = 2.0 * (parabola_root(near, threshold) - near.extrapolation)
+    guess = near.extrapolation + step
+    if low < guess < high and abs(step) < 0.25 * (high - low):
+        return float(guess)
+    chord = _chord(below, above, threshold)
     margin = 0.02 * (high - low)
-    if below is point or previous is above or not low + margin < guess < high - margin:
-        newton = parabola_root(point, threshold)
-        guess = newton if low + margin < newton < high - margin else guess
-    return float(guess) if low + margin < guess < high - margin else 2.0 / (1.0 / low + 1.0 / high)
+    return float(chord) if low + margin < chord < high - margin else middle
 
 
 def _chord(one: CurvePoint, other: CurvePoint, threshold: float) -> float:
@@ -237,7 +242,7 @@ def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, ma
     def product(z: Floats) -> Floats:
         return np.asarray(kernel(z)) + rho * float(z.sum())
 
-    v = np.maximum(u, 0.0)
+    v = weight_u.copy()  # feasible, at 0.05 times the distance of the means
     r = product(v - u)
     used, square = 1, float((v - u) @ r)
     while used < max_products:
@@ -247,7 +252,7 @@ def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, ma
         if distance - np.sqrt(max(square - gap, 0.0)) <= tol:
             break
         free = (v > 0.0) | (r < 0.0)
-        direction, steps = _conjugate_gradients(product, np.where(free, -r, 0.0), free, min(60, max_products - used))
+        direction, steps = _conjugate_gradients(product, np.where(free, -r, 0.0), free, min(12, max_products - used))
         used += steps
         length, improved = 1.0, False
         while used < max_products and length > 1e-4 and not improved:

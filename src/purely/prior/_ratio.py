@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 #: What "auto" stands for.
 AUTO_MODELS = ("trees", "linear", "kernel")
+#: Trees of the built-in "trees".
+N_TREES = 150
 #: Probabilities are kept this far from 0 and 1 before the logit.
 _CLIP = 1e-3
 
@@ -53,11 +55,11 @@ class CrossFit:
     fold: NDArray[np.intp]
 
 
-def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Any:
+def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_estimators: int = N_TREES) -> Any:
     """One of the built-in models, sized for `n` rows of `n_features` columns."""
     if name == "trees":
         # Leaves of five: single-row leaves vote 0 or 1 and rank overlapping classes badly.
-        return ExtraTreesClassifier(150, min_samples_leaf=5, class_weight="balanced", random_state=seed)
+        return ExtraTreesClassifier(n_estimators, min_samples_leaf=5, class_weight="balanced", random_state=seed)
     if name == "forest":
         return RandomForestClassifier(200, random_state=seed)
     if name == "linear":
@@ -90,7 +92,9 @@ def _densify(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) else X
 
 
-def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int) -> list[Any]:
+def resolve_models(
+    ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int, n_estimators: int = N_TREES
+) -> list[Any]:
     """The models that a `ratio` parameter stands for."""
     if isinstance(ratio, str):
         ratio = AUTO_MODELS if ratio == "auto" else (ratio,)
@@ -101,7 +105,7 @@ def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: i
     models = []
     for model in ratio:
         if isinstance(model, str):
-            models.append(built_in(model, n, n_features, sparse=sparse, seed=seed))
+            models.append(built_in(model, n, n_features, sparse=sparse, seed=seed, n_estimators=n_estimators))
         elif hasattr(model, "fit") and any(
             hasattr(model, m) for m in ("density_ratio", "predict_proba", "decision_function")
         ):
@@ -152,7 +156,9 @@ def grouped_folds(X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int) 
     return fold
 
 
-def cross_fit(ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed: int) -> CrossFit:
+def cross_fit(
+    ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed: int, n_estimators: int = N_TREES
+) -> CrossFit:
     """Scores of all rows, each by models fitted without its fold.
 
     Rows are put into an order of their own first (by content, then label), so permuting them changes nothing.
@@ -163,7 +169,7 @@ def cross_fit(ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed:
     n_folds = max(2, min(cv, n_p, n_u))
     fold = grouped_folds(X, positive, n_folds, seed)
     n_train = X.shape[0] - X.shape[0] // n_folds
-    models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
+    models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed, n_estimators=n_estimators)
     target = positive.astype(np.intp)
     scores = np.empty((len(models), positive.size))
     for j in range(n_folds):

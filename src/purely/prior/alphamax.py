@@ -24,12 +24,15 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from purely.prior._base import check_integer
 from purely.prior._one_dimensional import OneDimensionalPrior
 from purely.prior._scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["AlphaMaxPrior", "alphamax"]
+
+Floats = NDArray[np.float64]
 
 
 def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
@@ -54,13 +57,11 @@ def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
     # The unlabelled mass is itself counted: a deviation's variance is 1 / c + 1 / u, not 1 / c, and weighs less.
     trust = (cells.count_u + 0.5) / (cells.count_u + 0.5 + c)
     observed = np.log(np.maximum(ratio, 1e-300))
-    fall, at_one = np.empty(grid.size), np.empty(grid.size)
-    for k, alpha in enumerate(grid):
-        beta = _fill(ratio, w, float(alpha))
-        fitted = cells.n_p * beta * w / alpha
-        excess = np.where(c > 0, observed - np.log(np.maximum(beta, 1e-300) / alpha), 0.0)
-        fall[k] = float(trust @ (c * excess - c + fitted))
-        at_one[k] = np.count_nonzero(beta >= 1.0 - 1e-9)
+    beta = _fill(ratio, w, grid)
+    fitted = cells.n_p * beta * w / grid[:, None]
+    excess = np.where(c > 0, observed - np.log(np.maximum(beta, 1e-300) / grid[:, None]), 0.0)
+    fall = (c * excess - c + fitted) @ trust
+    at_one = np.count_nonzero(beta >= 1.0 - 1e-9, axis=1)
     inside = np.flatnonzero(fall <= 0.5 * at_one + 1e-9)
     chosen = int(inside[-1]) if inside.size else 0
     return ScoreReading(
@@ -73,20 +74,21 @@ def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
     )
 
 
-def _fill(ratio: np.ndarray[Any, np.dtype[np.float64]], w: np.ndarray[Any, np.dtype[np.float64]], alpha: float) -> Any:
-    """`min(1, mu * ratio)` with `mu` such that the mean over the unlabelled mass is `alpha`."""
-    order = np.argsort(-ratio)
+def _fill(ratio: Floats, w: Floats, alpha: Floats) -> Floats:
+    """`min(1, mu * ratio)` with `mu` such that the mean over the unlabelled mass is `alpha`; a row for each `alpha`."""
+    order = np.argsort(-ratio, kind="stable")
     r, mass = ratio[order], w[order]
     full = np.concatenate([[0.0], np.cumsum(mass)[:-1]])  # mass of the cells at one, if the first k are
     rest = np.cumsum((mass * r)[::-1])[::-1]
-    mu = np.where(rest > 0.0, (alpha - full) / np.maximum(rest, 1e-300), -1.0)
-    feasible = np.flatnonzero((mu >= 0.0) & (mu * r <= 1.0 + 1e-12))
-    if feasible.size == 0:  # more than the cells with positives can hold: the others fill up evenly
-        spare = ratio <= 0.0
-        beta = np.ones_like(ratio)
-        beta[spare] = np.clip((alpha - w[~spare].sum()) / max(float(w[spare].sum()), 1e-300), 0.0, 1.0)
-        return beta
-    return np.minimum(1.0, mu[feasible[0]] * ratio)
+    mu = np.where(rest > 0.0, (alpha[:, None] - full) / np.maximum(rest, 1e-300), -1.0)
+    feasible = (mu >= 0.0) & (mu * r <= 1.0 + 1e-12)
+    some = np.asarray(np.any(feasible, axis=1))
+    first = np.argmax(feasible, axis=1)
+    beta = np.minimum(1.0, mu[np.arange(alpha.size), first][:, None] * ratio)
+    # More than the cells with positives can hold: they are full, and the others fill up evenly.
+    spare = np.asarray(ratio <= 0.0)
+    level = np.clip((alpha - w[~spare].sum()) / max(float(w[spare].sum()), 1e-300), 0.0, 1.0)
+    return np.where(some[:, None], beta, np.where(spare, level[:, None], 1.0))
 
 
 class AlphaMaxPrior(OneDimensionalPrior):

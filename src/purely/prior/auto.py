@@ -21,6 +21,8 @@ class ClassPrior(DensityRatioPrior):
     ----------
     cv : int, default=5
         Number of folds; fewer where there are fewer rows of a kind.
+    n_estimators : int, default=150
+        Number of trees a fold.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.labels.ClassPriors`.
     level : float, default=0.9
@@ -64,6 +66,7 @@ class ClassPrior(DensityRatioPrior):
         self,
         *,
         cv: int = 5,
+        n_estimators: int = 150,
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
@@ -73,6 +76,7 @@ class ClassPrior(DensityRatioPrior):
             "auto",
             "combined",
             cv=cv,
+            n_estimators=n_estimators,
             scenario=scenario,
             level=level,
             n_resamples=n_resamples,
@@ -82,4 +86,4 @@ class ClassPrior(DensityRatioPrior):
     @classmethod
     def _get_param_names(cls) -> list[str]:
         # The models and the method are the class's, not the user's: another choice is a DensityRatioPrior.
-        return ["cv", "level", "n_resamples", "random_state", "scenario"]
+        return ["cv", "level", "n_estimators", "n_resamples", "random_state", "scenario"]

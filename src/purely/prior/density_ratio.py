@@ -57,6 +57,8 @@ class DensityRatioPrior(PriorEstimator):
         Number of folds; fewer where there are fewer rows of a kind.
     n_repeats : int, default=1
         Number of cross-fits with different folds and seeds, whose scores are averaged.
+    n_estimators : int, default=150
+        Number of trees of the built-in "trees".
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.labels.ClassPriors`.
     level : float, default=0.9
@@ -101,6 +103,7 @@ class DensityRatioPrior(PriorEstimator):
         *,
         cv: int = 5,
         n_repeats: int = 1,
+        n_estimators: int = 150,
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
@@ -110,6 +113,7 @@ class DensityRatioPrior(PriorEstimator):
         self.method = method
         self.cv = cv
         self.n_repeats = n_repeats
+        self.n_estimators = n_estimators
         self.scenario = scenario
         self.level = level
         self.n_resamples = n_resamples
@@ -121,8 +125,9 @@ class DensityRatioPrior(PriorEstimator):
         n_resamples = check_integer("n_resamples", self.n_resamples, 0)
         cv, n_repeats = check_integer("cv", self.cv, 2), check_integer("n_repeats", self.n_repeats, 1)
         seed = draw_seed(self.random_state)
+        size = check_integer("n_estimators", self.n_estimators, 1)
         fits: list[CrossFit] = [
-            cross_fit(self.ratio, X, positive, cv=cv, seed=seed + 7919 * r) for r in range(n_repeats)
+            cross_fit(self.ratio, X, positive, cv=cv, seed=seed + 7919 * r, n_estimators=size) for r in range(n_repeats)
         ]
         self.scores_ = np.mean([fit.score for fit in fits], axis=0)
         scores = Scores(self.scores_, fits[0].fold)

@@ -29,7 +29,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 from purely._base import draw_seed, level_to_z
 from purely._rows import draw_rows, fold_of_rows
 from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer, check_number
-from purely.prior._gaussian import centre_and_scale, median_distance
+from purely.prior._gaussian import centre_and_scale, in_own_order, median_distance
 from purely.prior._scores import normal_interval
 
 __all__ = ["PenL1Prior", "minimise_penalised_l1"]
@@ -141,6 +141,7 @@ class PenL1Prior(PriorEstimator):
         if self.width is not None:
             check_number("width", self.width, 0.0, np.inf, open_low=True)
         seed = draw_seed(self.random_state)
+        X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)
         squares = self._squared_distances(rows, positive, seed)
         median = median_distance(rows) or 1.0

@@ -36,7 +36,7 @@ class RegroupingPrior(PriorEstimator):
     estimator : prior estimator, optional
         What estimates the prior of the regrouped problem; `KernelMeanPrior()` by default.
     fraction : float, default=0.1
-        Share of the unlabelled rows that is copied to the positives.
+        Number of unlabelled rows that are copied to the positives, as a share of the number of positives.
     ratio : "auto", str, estimator or list of these, default="auto"
         What ranks the unlabelled rows; see :class:`DensityRatioPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -56,6 +56,11 @@ class RegroupingPrior(PriorEstimator):
         The estimator fitted on the regrouped problem.
     diagnostics_ : PriorDiagnostics
         That of `estimator_`.
+
+    Notes
+    -----
+    The copied rows weigh twice in their region, so where classes are separable and there is nothing to correct the
+    estimate is too small; regrouping is for classes that overlap everywhere.
 
     References
     ----------
@@ -96,7 +101,7 @@ class RegroupingPrior(PriorEstimator):
         score = cross_fit(self.ratio, X, positive, cv=5, seed=draw_seed(self.random_state)).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
-        copied = best[: max(1, round(fraction * unlabelled.size))]
+        copied = best[: max(1, round(fraction * np.count_nonzero(positive)))]
         rows = sp.vstack([X, X[copied]], format="csr") if sp.issparse(X) else np.concatenate([X, X[copied]])
         labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)]).astype(np.intp)
         self.estimator_ = inner.fit(rows, labels)

@@ -4,5 +4,15 @@ from purely.representation._networks import DivergedWarning, OverfittingWarning,
 from purely.representation.linear import LSDR
 from purely.representation.pnrl import PNRL
 from purely.representation.purl import PURL
+from purely.representation.retained import InformationRetained, information_retained
 
-__all__ = ["LSDR", "PNRL", "PURL", "DivergedWarning", "OverfittingWarning", "fit_together"]
+__all__ = [
+    "LSDR",
+    "PNRL",
+    "PURL",
+    "DivergedWarning",
+    "InformationRetained",
+    "OverfittingWarning",
+    "fit_together",
+    "information_retained",
+]

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purely._rows import fold_of_rows, row_order
+from purely.nn.scaling import Scaling
+from purely.representation._recipe import Recipe
 
 #: Fold number of the networks that see all rows.
 ALL_ROWS = -1
@@ -84,3 +86,25 @@ def held_out_count(n_rows: int, fraction: float) -> int:
     if fraction == 0.0:
         return 0
     return min(max(1, round(fraction * n_rows)), n_rows - 1)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """One data set and the networks it asks for."""
+
+    X: Any
+    positive: NDArray[np.bool_]
+    recipe: Recipe
+    scaling: Scaling | None
+    members: list[Member]
+    mapped: bool
+
+
+@dataclass(frozen=True)
+class TrainedMember:
+    """A network after training: how to apply it, and J where it was trained and where it was held out."""
+
+    member: Member
+    network: Any
+    train_j: float
+    held_j: float

@@ -6,10 +6,11 @@ The model on the projection :math:`z = B^\top x` is :math:`w(x) = \sum_l \beta_l
 .. math:: F(B) = \min_\beta \; \tfrac12 \sum_i q_i w^2(x_i) - \sum_i \ell_i w(x_i) + \tfrac\lambda2 \|\beta\|^2
     = \min_\beta \; \tfrac12 \beta^\top H \beta - \beta^\top h + \tfrac\lambda2 \|\beta\|^2,
 
-with :math:`H = \Phi^\top \operatorname{diag}(q) \Phi` and :math:`h = \Phi^\top \ell`: one term for PU data (q is the mean
-over U, :math:`\ell` that over P), and one a class for PN data (appendix E). At the minimum, :math:`\hat\beta = (H + \lambda
-I)^{-1} h`, the gradient in B is that of the first two sums with :math:`\hat\beta` held fixed (envelope theorem). F
-depends on the span of B only, so steps follow the gradient's part that leaves the span, and QR brings B back.
+with :math:`H = \Phi^\top \operatorname{diag}(q) \Phi` and :math:`h = \Phi^\top \ell`: one term for PU data (q is the
+mean over U, :math:`\ell` that over P), and one a class for PN data (appendix E). At the minimum, :math:`\hat\beta = (H
++ \lambda I)^{-1} h`, the gradient in B is that of the first two sums with :math:`\hat\beta` held fixed (envelope
+theorem). F depends on the span of B only, so steps follow the gradient's part that leaves the span, and QR brings B
+back.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from purely._base import PUEstimator, draw_seed
 from purely._rows import draw_rows, fold_of_rows, row_order
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
-from purely.representation._networks import _unit_rows, check_choice, check_number
+from purely.representation._checks import check_choice, check_number
+from purely.representation._networks import unit_rows
 from purely.smi.objective import information_from_objective
 
 __all__ = ["LSDR"]
@@ -82,8 +84,8 @@ def squared_distances(Z: Floats, C: Floats) -> Floats:
 
 def solve(Phi: Floats, terms: list[Term], alpha: float) -> list[Floats]:
     """Ridge solution of each term."""
-    identity = alpha * np.eye(Phi.shape[1])
-    return [np.linalg.solve(Phi.T @ (t.square[:, None] * Phi) + identity, Phi.T @ t.linear) for t in terms]
+    ridge = alpha * np.eye(Phi.shape[1])
+    return [np.asarray(np.linalg.solve(Phi.T @ (t.square[:, None] * Phi) + ridge, Phi.T @ t.linear)) for t in terms]
 
 
 def objective_and_gradient(
@@ -134,8 +136,8 @@ def descend(
 class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     r"""Least-squares dimension reduction, for PU and for PN data.
 
-    Finds the :math:`n\_components` orthonormal directions whose projection keeps the most squared-loss mutual information
-    with the class, the ratio on the projection being a Gaussian kernel model that is solved analytically.
+    Finds the :math:`n\_components` orthonormal directions whose projection keeps the most squared-loss mutual
+    information with the class, the ratio on the projection being a Gaussian kernel model that is solved analytically.
 
     Parameters
     ----------
@@ -244,7 +246,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         best = self._search(seed)
         del self._rows, self._positive, self._folds, self._centers
         directions = best if scaling is None else best / scaling.scale[:, None]
-        self.components_ = _unit_rows(np.linalg.qr(directions)[0].T)
+        self.components_ = unit_rows(np.linalg.qr(directions)[0].T)
         self.classes_ = labels.classes
         self.n_components_ = self._n_features_out = int(self.n_components)
         return self
@@ -304,7 +306,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         return B, self._choose(B), steps
 
     def _choose(self, B: Floats) -> Choice:
-        """The smoothest kernel model whose out-of-fold objective is within one standard error of the lowest.
+        """The smoothest kernel model whose out-of-fold objective is within two standard errors of the lowest.
 
         Directions are what matters here: a model that follows every bump of the sample makes the objective as bumpy
         a function of the direction.
@@ -318,7 +320,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         least = np.unravel_index(np.argmin(means), means.shape)
         excess = by_fold - by_fold[least]
         error = excess.std(axis=2, ddof=1) / np.sqrt(by_fold.shape[2])
-        fair = np.argwhere(excess.mean(axis=2) <= error)
+        fair = np.argwhere(excess.mean(axis=2) <= 2.0 * error)
         w, a = max(map(tuple, fair))  # the widest kernel; of these the largest penalty
         return Choice(float(widths[w]), float(alphas[a]), float(means[w, a]))
 

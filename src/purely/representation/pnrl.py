@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import PULabels
-from purely.representation._networks import Fit, NetworkRepresentation, Recipe, TrainedMember, _by_blocks
-from purely.representation.purl import network_recipe
+from purely.representation._networks import NetworkRepresentation, by_blocks, kept_dtypes
+from purely.representation._plan import Fit, TrainedMember
+from purely.representation._recipe import Recipe, network_recipe
 
 __all__ = ["PNRL"]
 
@@ -23,8 +24,8 @@ class PNRL(NetworkRepresentation):
 
     .. math:: L(h) = \frac1n \sum_i h(x_i, y_i) - \sum_{y} \frac{\hat p(y)}{2n} \sum_i h^2(x_i, y),
 
-    where PN-SMI is :math:`L - 1/2`. On PU data it takes the unlabelled rows for negatives, as the paper does to compare; on
-    labelled data it is the bound that a PU method is measured by.
+    where PN-SMI is :math:`L - 1/2`. On PU data it takes the unlabelled rows for negatives, as the paper does to
+    compare; on labelled data it is the bound that a PU method is measured by.
 
     Parameters
     ----------
@@ -32,7 +33,8 @@ class PNRL(NetworkRepresentation):
     hidden : tuple of int, default=(60,)
     head_hidden : tuple of int or "auto", default="auto"
     update, preset, optimizer, learning_rate, schedule, weight_decay, gradient_noise, clip_norm, dropout, max_epochs,
-    patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint, random_state, verbose
+    patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint, random_state,
+    verbose
         As for :class:`~purely.representation.PURL`.
     n_ensemble : int, default=1
         Networks, of which the one of largest held-out L gives the representation.
@@ -118,10 +120,8 @@ class PNRL(NetworkRepresentation):
     def score(self, X: Any, y: ArrayLike) -> float:
         """L of the best network on these rows; larger is better, and knowing nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        dtype = [np.float64, np.float32]
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=dtype)
-        network = self.networks_[self.best_network_]
-        h = _by_blocks(lambda rows: network.output(network.features(rows)), X)
+        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
+        h = by_blocks(self.networks_[self.best_network_], X)
         positive = labels.positive
         shares = np.array([self.class_prior_, 1.0 - self.class_prior_])
         linear = shares @ [h[positive, 0].mean(), h[~positive, 1].mean()]

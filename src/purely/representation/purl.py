@@ -11,49 +11,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely._warnings import SearchBoundWarning
 from purely.labels import PULabels, check_scenario
-from purely.representation._networks import (
-    Fit,
-    Floats,
-    NetworkRepresentation,
-    OverfittingWarning,
-    Recipe,
-    TrainedMember,
-    _by_blocks,
-    check_choice,
-    check_number,
-    check_widths,
-)
+from purely.representation._checks import check_choice, check_number
+from purely.representation._networks import Floats, NetworkRepresentation, OverfittingWarning, by_blocks, kept_dtypes
+from purely.representation._plan import ALL_ROWS, Fit, TrainedMember
+from purely.representation._recipe import Recipe, network_recipe
 from purely.smi.objective import information_from_objective, pu_objective
 
 __all__ = ["PURL"]
 
-#: What the paper prints (section 5.2); what it does not print stays as it is set.
-PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {
-        "hidden": (60,),
-        "n_components": 20,
-        "head_hidden": (),
-        "loss": "squared",
-        "update": "alternating",
-        "optimizer": "sgd",
-        "learning_rate": 0.001,
-        "schedule": "constant",
-        "weight_decay": 0.0005,
-        "gradient_noise": 0.01,
-        "dropout": 0.0,
-        "clip_norm": None,
-        "n_starts": 1,
-        "n_ensemble": 1,
-        "standardize": False,
-    }
-}
-PRESETS["paper-text"] = {**PRESETS["paper"], "hidden": (30,), "n_components": 10}
-
-#: Of an estimator that leaves these to no one.
-_FIXED: dict[str, Any] = {"loss": "pn", "cross_fit": 0, "encoder": None}
-
-#: Neither of these alone is alarming: a small gap, or a large ratio of two small numbers.
-OVERFIT_FACTOR, OVERFIT_GAP = 1.5, 0.1
+#: On the paper's data sets nearly every fit whose training J lies below what any ratio of the population can reach,
+#: -1/(2 prior), exceeds the held-out information by this factor and by this much.
+OVERFIT_FACTOR, OVERFIT_GAP = 1.1, 0.05
 
 
 class PURL(NetworkRepresentation):
@@ -110,15 +78,15 @@ class PURL(NetworkRepresentation):
     tol : float, default=0
         How much lower J has to be to be better.
     batch_size : int or "auto", default="auto"
-        Rows of a minibatch, P and U in the proportion of the data; "auto" is a tenth of the training rows, at least 32 and at
-        most 250.
+        Rows of a minibatch, P and U in the proportion of the data; "auto" is a tenth of the training rows, at least 32
+        and at most 250.
     validation_fraction : float, default=1/6
         Share of the rows each network holds out; another draw for every member of the ensemble.
     n_starts : int or "auto", default="auto"
         Restarts of each network, of which the one of lowest J is kept; "auto" is 1, or 10 where v is linear.
     n_ensemble : int or "auto", default="auto"
-        Networks whose ratios are averaged (logarithms of ratios where the loss is logistic); "auto" is 5, or 1 where v is
-        linear.
+        Networks whose ratios are averaged (logarithms of ratios where the loss is logistic); "auto" is 5, or 1 where v
+        is linear.
     cross_fit : int, default=0
         With K of at least 2, K further sets of networks are trained in the same stack, each on K-1 of K folds;
         ``oof_density_ratio_`` and ``oof_information_`` then say what the ratio is worth on rows it has not seen. The
@@ -139,8 +107,9 @@ class PURL(NetworkRepresentation):
     Attributes
     ----------
     information_ : float
-        :math:`-J - 1/2` on rows not trained on: out of fold where `cross_fit` is set, otherwise the mean over the networks,
-        each on the rows that stopped it (a little optimistic for that reason). Times prior / (1 - prior) it is PU-SMI.
+        :math:`-J - 1/2` on rows not trained on: out of fold where `cross_fit` is set, otherwise the mean over the
+        networks, each on the rows that stopped it (a little optimistic for that reason). Times prior / (1 - prior) it
+        is PU-SMI.
     oof_density_ratio_ : ndarray of shape (n,)
         Only with `cross_fit`: ratio of each row by networks that have not seen it.
     oof_information_ : float
@@ -165,8 +134,8 @@ class PURL(NetworkRepresentation):
     Notes
     -----
     Averaging: ratios of different networks mean the same and are averaged, in `density_ratio` and out of fold. Hidden
-    features do not, so `transform` uses one network. In-sample features flatter the training positives; estimate a class
-    prior from ``oof_density_ratio_`` rather than from ``fit_transform``.
+    features do not, so `transform` uses one network. In-sample features flatter the training positives; estimate a
+    class prior from ``oof_density_ratio_`` rather than from ``fit_transform``.
 
     References
     ----------
@@ -257,15 +226,13 @@ class PURL(NetworkRepresentation):
     def density_ratio(self, X: Any) -> Floats:
         """The ratio p(x | y=+1) / p(x) of each row, averaged over the networks; shape (n,)."""
         check_is_fitted(self, "networks_")
-        X = self._validate_rows(X, dtype=[np.float64, np.float32])
+        X = self._validate_rows(X, dtype=kept_dtypes(X))
         return self._ratio(self.networks_, X)
 
     def score(self, X: Any, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and knowing nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(
-            X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=[np.float64, np.float32]
-        )
+        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
         return -self._objective(self._ratio(self.networks_, X), labels.positive)
 
     def _recipe(self, labels: PULabels | None = None) -> Recipe:
@@ -284,18 +251,9 @@ class PURL(NetworkRepresentation):
     def _judge(self, fit: Fit, kept: list[TrainedMember]) -> None:
         self._logistic = fit.recipe.loss.initial_bias == 0.0
         self._share = float(fit.positive.mean())
-        whole = [t for t in kept if t.member.test.size == 0]
-        held, seen = [], []
-        for t in whole:
-            for part, places in (
-                (held, (t.member.held_p, t.member.held_u)),
-                (seen, (t.member.train_p, t.member.train_u)),
-            ):
-                rows = np.concatenate(places)
-                if rows.size:
-                    part.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
-        self.information_ = information_from_objective(float(np.mean(held)))
-        self.train_information_ = information_from_objective(float(np.mean(seen))) if seen else float("nan")
+        whole = [t for t in kept if t.member.fold == ALL_ROWS]
+        self.information_ = self._mean_information(fit, [(t, t.member.held_p, t.member.held_u) for t in whole])
+        self.train_information_ = self._mean_information(fit, [(t, t.member.train_p, t.member.train_u) for t in whole])
         self._warn_overfitting()
         self._warn_at_bound(fit)
         for name in ("oof_density_ratio_", "oof_information_"):
@@ -305,6 +263,15 @@ class PURL(NetworkRepresentation):
             self.oof_density_ratio_ = self._out_of_fold(fit, kept)
             self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
             self.information_ = self.oof_information_
+
+    def _mean_information(self, fit: Fit, parts: list[tuple[TrainedMember, Any, Any]]) -> float:
+        """Information of single networks on rows of their own, the mean over the networks; NaN where there are none."""
+        values = []
+        for t, p, u in parts:
+            rows = np.concatenate([p, u])
+            if rows.size:
+                values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
+        return information_from_objective(float(np.mean(values))) if values else float("nan")
 
     def _out_of_fold(self, fit: Fit, kept: list[TrainedMember]) -> Floats:
         ratio = np.empty(fit.positive.size)
@@ -316,7 +283,7 @@ class PURL(NetworkRepresentation):
 
     def _ratio(self, networks: list[Any], X: Any) -> Floats:
         """Averaged ratio to the population: of logarithms where networks model these."""
-        outputs = [_by_blocks(lambda rows, n=network: n.output(n.features(rows)), X) for network in networks]
+        outputs = [by_blocks(network, X) for network in networks]
         if self._logistic:
             c = float(self.prior_min) if self.prior_min else np.exp(-30.0)
             ratio = np.exp(-np.mean([np.logaddexp(-z, np.log(c)) for z in outputs], axis=0))
@@ -336,8 +303,8 @@ class PURL(NetworkRepresentation):
         self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
         if self.overfitting_:
             warnings.warn(
-                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} on rows "
-                f"held out (J {-held - 0.5:.3f}). The ratio and the features of training rows are flattering: use "
+                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
+                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are flattering: use "
                 "cross_fit=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
                 OverfittingWarning,
                 stacklevel=6,
@@ -347,7 +314,7 @@ class PURL(NetworkRepresentation):
         if not self._logistic or self.prior_min == 0:
             return
         bound = 1.0 / self.prior_min
-        rows = np.concatenate([t for t in (fit.members[0].held_p,)])
+        rows = fit.members[0].held_p
         share = float(np.mean(self._ratio(self.networks_[:1], fit.X[rows]) > 0.8 * bound))
         if share > 0.25:
             warnings.warn(
@@ -356,66 +323,3 @@ class PURL(NetworkRepresentation):
                 SearchBoundWarning,
                 stacklevel=6,
             )
-
-
-def network_recipe(estimator: Any, loss_of: Any) -> Recipe:
-    """Check the parameters of an estimator of this kind and resolve its preset and what is "auto"."""
-    from purely.nn.training import TrainingSettings
-
-    preset = check_choice("preset", estimator.preset, (None, *PRESETS))
-    values = {**_FIXED, **estimator.get_params(deep=False), **(PRESETS[preset] if preset else {})}
-    hidden = check_widths("hidden", values["hidden"])
-    linear = not hidden and values["encoder"] is None
-    head = values["head_hidden"]
-    head_hidden = (
-        ((20,) if linear else ()) if isinstance(head, str) and head == "auto" else check_widths("head_hidden", head)
-    )
-    clip = values["clip_norm"]
-    dropout = check_number("dropout", values["dropout"], 0.0, 0.95)
-    settings = TrainingSettings(
-        optimizer=check_choice("optimizer", values["optimizer"], ("adam", "sgd", "adagrad")),
-        learning_rate=check_number("learning_rate", values["learning_rate"], 0.0, open_low=True),
-        schedule=check_choice("schedule", values["schedule"], ("constant", "cosine")),
-        update=check_choice("update", values["update"], ("joint", "alternating")),
-        weight_decay=check_number("weight_decay", values["weight_decay"], 0.0),
-        gradient_noise=check_number("gradient_noise", values["gradient_noise"], 0.0),
-        clip_norm=None if clip is None else check_number("clip_norm", clip, 0.0, open_low=True),
-        dropout=0.0 if linear else dropout,
-        max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
-        patience=check_number("patience", values["patience"], 1, integer=True),
-        tol=check_number("tol", values["tol"], 0.0),
-        dtype=check_choice("dtype", values["dtype"], ("float32", "bfloat16")),
-        verbose=bool(values["verbose"]),
-        checkpoint=values["checkpoint"],
-    )
-    cross_fit = check_number("cross_fit", values["cross_fit"], 0, integer=True)
-    if cross_fit == 1:
-        raise ValueError("cross_fit must be 0, for none, or the number of folds, at least 2; 1 was given.")
-    return Recipe(
-        hidden=hidden,
-        n_components=check_number("n_components", values["n_components"], 1, integer=True),
-        head_hidden=head_hidden,
-        loss=loss_of(values["loss"]),
-        settings=settings,
-        batch_size=_auto_count("batch_size", values["batch_size"], 0),
-        validation_fraction=check_number("validation_fraction", values["validation_fraction"], 0.0, 0.9, open_low=True),
-        n_starts=_auto_count("n_starts", values["n_starts"], 10 if linear else 1),
-        n_ensemble=_auto_count("n_ensemble", values["n_ensemble"], 1 if linear else 5),
-        cross_fit=cross_fit,
-        standardize=bool(values["standardize"]),
-        encoder=_check_encoder(values["encoder"]),
-    )
-
-
-def _auto_count(name: str, value: Any, auto: int) -> int:
-    return auto if isinstance(value, str) and value == "auto" else check_number(name, value, 1, integer=True)
-
-
-def _check_encoder(encoder: Any) -> Any:
-    if encoder is None:
-        return None
-    from torch import nn
-
-    if not isinstance(encoder, nn.Module):
-        raise TypeError(f"encoder must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
-    return encoder

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import PUEstimator, draw_seed
+from purely._base import LARGEST_VALUE, PUEstimator, draw_seed, refuse_huge
 from purely._rows import fold_of_rows
 from purely._threads import one_blas_thread
 from purely._warnings import DegenerateDataWarning, SearchBoundWarning
@@ -65,7 +65,7 @@ class LinearRatio(PUEstimator):
     def _second_of_positives(self) -> bool:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, folds: ArrayLike | None = None) -> Self:
         """Estimate the density ratio and its information.
 
         Parameters
@@ -73,6 +73,9 @@ class LinearRatio(PUEstimator):
         X : array, data frame or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
             Labels; see :mod:`purely.labels` for the coding.
+        folds : array-like of int, shape (n,), optional
+            Fold of each row, numbered from 0, for rows that belong together (visits of one patient) and must not be
+            split between training and judging. None: rows are dealt out at random to `cv` folds.
 
         Returns
         -------
@@ -80,10 +83,12 @@ class LinearRatio(PUEstimator):
         """
         X, labels = self._validate_fit(X, y)
         with one_blas_thread():
-            self._start(X, labels, n_folds=self._n_folds(labels))
-            folds = self._add_batch(X, labels)
+            given = None if folds is None else _check_folds(folds, labels)
+            self._start(X, labels, n_folds=self._n_folds(labels) if given is None else int(given.max()) + 1)
+            used = self._add_batch(X, labels, given)
             self._solve()
-            self.oof_density_ratio_ = self._out_of_fold_ratio(X, folds)
+            self.folds_ = used
+            self.oof_density_ratio_ = self._out_of_fold_ratio(X, used)
             self._after_fit(X, labels.positive)
         return self
 
@@ -95,7 +100,8 @@ class LinearRatio(PUEstimator):
 
         Centres, bandwidths and the coding of the labels are fixed by the first batch (or by `centers`, `bandwidth`
         and `classes`); what follows is the estimate that :meth:`fit` would give on all rows with those. Out-of-fold
-        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside.
+        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside. There
+        is an estimate as soon as `cv` positives and `cv` unlabelled rows have been seen, not before.
 
         Parameters
         ----------
@@ -115,7 +121,8 @@ class LinearRatio(PUEstimator):
             X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
         else:
             X, labels = self._validate_batch(X, y, known, reset=first)
-        self.__dict__.pop("oof_density_ratio_", None)
+        for name in ("oof_density_ratio_", "folds_"):
+            self.__dict__.pop(name, None)
         with one_blas_thread():
             if first:
                 self._start(X, labels, n_folds=self._check_cv())
@@ -140,6 +147,7 @@ class LinearRatio(PUEstimator):
     def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
         """Fix the coding, the basis and the grid."""
         check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
+        check_scalar(self.intercept, "intercept", (bool, np.bool_))
         self.classes_ = labels.classes
         self._seed = draw_seed(self.random_state)
         if self.alpha is not None:
@@ -160,6 +168,7 @@ class LinearRatio(PUEstimator):
         pool = X if self._supervised else X[np.flatnonzero(~labels.positive)]
         if self.centers is not None:
             centers = check_array(self.centers, dtype=np.float64, input_name="centers")
+            refuse_huge(centers, "centers")
             if centers.shape[1] != X.shape[1]:
                 raise ValueError(f"centers has {centers.shape[1]} columns, X has {X.shape[1]}; they must be the same.")
         elif pool.shape[0] == 0:
@@ -170,14 +179,17 @@ class LinearRatio(PUEstimator):
         origin = None if hasattr(X, "indptr") else centers.mean(axis=0)
         shifted = centers if origin is None else centers - origin
         if grid is None:
-            grid = _default_bandwidths(median_distance(centers, shifted, origin))
+            # a single centre, or copies of one, has no distance to itself; the rows may still have one to it
+            median = median_distance(centers, shifted, origin) or median_distance(X, shifted[:1], origin)
+            grid = _default_bandwidths(median)
         return GaussianBases(shifted, origin, grid, bool(self.intercept))
 
-    def _add_batch(self, X: Any, labels: PULabels) -> NDArray[np.intp]:
+    def _add_batch(self, X: Any, labels: PULabels, folds: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
         """Add rows to the sums; the fold each row was dealt to is returned."""
         sums, n_folds = self.sums_, self.sums_.count.shape[1]
         dealt = sums.count.sum(axis=1).astype(int)
-        folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
+        if folds is None:
+            folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
 
         def add(positive: bool, k: int) -> None:
             rows = np.flatnonzero((labels.positive == positive) & (folds == k))
@@ -241,6 +253,10 @@ class LinearRatio(PUEstimator):
         raise NotImplementedError
 
     def _warn_at_bounds(self, by_fold: Floats, s: int, a: int) -> None:
+        # where nothing is found the smoothest ratio wins and the end of the grid means nothing
+        gain = by_fold[s, a] - 0.5
+        if gain.mean() <= gain.std(ddof=1) / np.sqrt(gain.size):
+            return
         ends = []
         if isinstance(self._bases, GaussianBases) and still_rising(by_fold[:, a], s):
             ends.append(("bandwidth", self._bases.bandwidths, s))
@@ -313,25 +329,51 @@ class LinearRatio(PUEstimator):
         return np.clip(check_class_prior(class_prior) * self.density_ratio(X), 0.0, 1.0)
 
 
+def _check_folds(folds: ArrayLike, labels: PULabels) -> NDArray[np.intp]:
+    numbers = np.asarray(folds)
+    if numbers.shape != labels.positive.shape or numbers.dtype.kind not in "iu" or numbers.min(initial=0) < 0:
+        raise ValueError(
+            f"folds must be {labels.positive.size} whole numbers from 0, one a row; "
+            f"an array of shape {numbers.shape} and type {numbers.dtype} was given."
+        )
+    counts = [np.bincount(numbers[mask], minlength=2) for mask in (labels.positive, ~labels.positive)]
+    for count, kind in zip(counts, ("labelled positives", "unlabelled rows"), strict=True):
+        if count.size < numbers.max() + 1 or (count == 0).any():
+            missing = int(np.argmin(count)) if (count == 0).any() else int(count.size)
+            raise ValueError(
+                f"folds: fold {missing} has no {kind}; every fold needs rows of both kinds, and two folds."
+            )
+    return numbers.astype(np.intp)
+
+
 def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:
     """A number or a list of numbers as a sorted array; `positive` says whether zero is refused."""
     try:
-        grid = np.unique(np.atleast_1d(np.asarray(values, dtype=np.float64)))
-    except (TypeError, ValueError) as error:
-        raise TypeError(f"{name} must be a number or a list of numbers; {values!r} was given.") from error
-    if grid.ndim != 1 or grid.size == 0:
+        given = np.atleast_1d(np.asarray(values))
+    except ValueError:  # lists of unequal lengths
+        given = np.empty((0, 0))
+    if given.size and given.dtype.kind not in "iuf":
+        raise TypeError(f"{name} must be a number or a list of numbers; {values!r} was given.")
+    if given.ndim != 1 or given.size == 0:
         raise ValueError(f"{name} must be a number or a non-empty list of numbers; {values!r} was given.")
+    grid = np.unique(given.astype(np.float64))
     bad = ~np.isfinite(grid) | (grid <= 0.0 if positive else grid < 0.0)
     if bad.any():
         allowed = "positive and finite" if positive else "non-negative and finite"
         raise ValueError(f"{name} must be {allowed}; {grid[bad][0]:g} was given.")
+    if positive and (grid[0] < 1.0 / LARGEST_VALUE or grid[-1] > LARGEST_VALUE):
+        raise ValueError(
+            f"{name} must lie between {1.0 / LARGEST_VALUE:g} and {LARGEST_VALUE:g}, since its square enters; "
+            f"{grid[0] if grid[0] < 1.0 / LARGEST_VALUE else grid[-1]:g} was given. Rescale the columns of X."
+        )
     return grid
 
 
 def _default_bandwidths(median: float) -> Floats:
-    if median == 0.0:
+    if median * 10.0**-_BANDWIDTH_DECADES < 1.0 / LARGEST_VALUE:
         warnings.warn(
-            "all centres are the same row: X looks constant, so the estimate is that x tells nothing about y.",
+            "the rows of X are all the same, or differ by less than can be squared: the estimate is that x tells "
+            "nothing about y. Rescale the columns if they are not constant.",
             DegenerateDataWarning,
             stacklevel=5,
         )

@@ -71,6 +71,8 @@ class PUSMI(LinearRatio):
         Every cell, as in :class:`sklearn.model_selection.GridSearchCV`.
     oof_density_ratio_ : ndarray of shape (n,)
         Out-of-fold ratio of each training row (not clipped; not after :meth:`partial_fit`).
+    folds_ : ndarray of int, shape (n,)
+        Fold of each training row (not after :meth:`partial_fit`).
     fold_coef_, fold_bandwidth_ : ndarray of shape (cv, b) and (cv,)
         The models behind the out-of-fold ratios.
     classes_ : ndarray of shape (2,)
@@ -180,7 +182,11 @@ class PUSMI(LinearRatio):
         return smi_from_information(self.information_, class_prior)
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Minus the objective J on new data; larger is better, and the constant ratio 1 scores 0.5."""
+        """Minus the objective J on new data; larger is better, and the constant ratio 1 scores 0.5.
+
+        Both kinds of rows are needed, so give ``GridSearchCV`` and its like folds that have both:
+        ``cv=StratifiedKFold(5, shuffle=True)``. A bare number there means blocks of adjacent rows.
+        """
         check_is_fitted(self, "coef_")
         w, positive = self._ratio_and_labels(X, y)
         return -pu_objective(w[positive], w if self._second_of_positives() else w[~positive])

@@ -59,7 +59,8 @@ class GaussianBases:
         if self.intercept:
             phi[:, -1] = 1.0
         for bandwidth in self.bandwidths[which]:
-            np.multiply(distances, -0.5 / bandwidth**2, out=gaussians)
+            with np.errstate(over="ignore"):  # a row that is too far for a double has the value exp(-inf) = 0
+                np.multiply(distances, -0.5 / bandwidth**2, out=gaussians)
             np.exp(gaussians, out=gaussians)
             yield phi
 

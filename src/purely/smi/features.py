@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,51 +98,81 @@ def rank_features(
     'x1'
     """
     columns = [str(c) for c in X.columns] if hasattr(X, "columns") else None
+    if columns and len(set(columns)) < len(columns):
+        twice = next(c for c in columns if columns.count(c) > 1)
+        raise ValueError(f"X has {columns.count(twice)} columns named {twice!r}; give each its own name.")
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(X)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
     if labels.positive.size != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {labels.positive.size} labels; they must match.")
     columns = columns or [f"x{j}" for j in range(X.shape[1])]
+    if estimator is not None and not isinstance(estimator, PUSMI):
+        raise TypeError(f"estimator must be a PUSMI; {estimator!r} was given.")
     members = _check_groups(groups, columns)
-    model = PUSMI(random_state=draw_seed(random_state)) if estimator is None else estimator
+    model = PUSMI(random_state=random_state) if estimator is None else clone(estimator)
+    if not isinstance(model.random_state, (int, np.integer)):
+        model.set_params(random_state=draw_seed(model.random_state))  # the same draw for every set of columns
     everything = np.arange(X.shape[1])
-    subsets = [everything, *members.values(), *(np.setdiff1d(everything, m) for m in members.values())]
-    fits = Parallel(n_jobs=n_jobs, prefer="threads")(delayed(_contributions)(model, X, labels, c) for c in subsets)
-    n = len(members)
-    full, alone, without = fits[0], fits[1 : 1 + n], fits[1 + n :]
-    order = np.argsort([-value for value, _ in alone], kind="stable")
+    whole = clone(model).fit(X, labels.positive)
+    full = _parts(whole, labels)
+    subsets = [*members.values(), *(np.setdiff1d(everything, m) for m in members.values())]
+    run = Parallel(n_jobs=n_jobs, prefer="threads")
+    fits = run(delayed(_fit_columns)(model, X, labels, columns, whole.folds_) for columns in subsets)
+    alone, without = fits[: len(members)], fits[len(members) :]
+    order = np.argsort([-part.information for part in alone], kind="stable")
     names = list(members)
     return FeatureRanking(
         names=[names[i] for i in order],
-        alone=np.array([alone[i][0] for i in order]),
-        alone_error=np.array([_norm(alone[i][1]) for i in order]),
-        loss=np.array([full[0] - without[i][0] for i in order]),
-        loss_error=np.array([_norm(full[1] - without[i][1]) for i in order]),
-        full=full[0],
+        alone=np.array([alone[i].information for i in order]),
+        alone_error=np.array([alone[i].error() for i in order]),
+        loss=np.array([full.information - without[i].information for i in order]),
+        loss_error=np.array([full.error(without[i]) for i in order]),
+        full=full.information,
     )
 
 
-def _contributions(model: PUSMI, X: Any, labels: PULabels, columns: NDArray[np.intp]) -> tuple[float, Floats]:
-    """Out-of-fold information of some columns, and each row's contribution to its error."""
+@dataclass(frozen=True)
+class _Parts:
+    """Out-of-fold information of some columns, each row's contribution to it, and the folds' interaction variance."""
+
+    information: float
+    contributions: Floats
+    fold_variance: float
+
+    def error(self, other: _Parts | None = None) -> float:
+        """Standard error of the information, or of its difference to `other` on the same rows and folds.
+
+        The rows' contributions are paired; the interaction variances, whose covariance is not known, add up.
+        """
+        if other is None:
+            return float(np.sqrt(np.sum(self.contributions**2) + self.fold_variance))
+        paired = np.sum((self.contributions - other.contributions) ** 2)
+        return float(np.sqrt(paired + self.fold_variance + other.fold_variance))
+
+
+def _fit_columns(model: PUSMI, X: Any, labels: PULabels, columns: NDArray[np.intp], folds: NDArray[np.intp]) -> _Parts:
     if columns.size == 0:
-        return 0.0, np.zeros(X.shape[0])
-    fitted = clone(model).fit(X[:, columns], labels.positive)
-    w = fitted.oof_density_ratio_
-    return fitted.information_, row_contributions(w, labels.positive, check_scenario(fitted.scenario))
+        return _Parts(0.0, np.zeros(X.shape[0]), 0.0)
+    return _parts(clone(model).fit(X[:, columns], labels.positive, folds=folds), labels)
 
 
-def _norm(contributions: Floats) -> float:
-    return float(np.sqrt(np.sum(contributions**2)))
+def _parts(fitted: PUSMI, labels: PULabels) -> _Parts:
+    contributions = row_contributions(fitted.oof_density_ratio_, labels.positive, check_scenario(fitted.scenario))
+    return _Parts(fitted.information_, contributions, fitted._fold_variance)
 
 
 def _check_groups(groups: Any, columns: list[str]) -> dict[str, NDArray[np.intp]]:
     if groups is None:
         return {name: np.array([j]) for j, name in enumerate(columns)}
+    if not isinstance(groups, Mapping):
+        raise TypeError(f"groups must map names to lists of columns, such as {{'age': [0, 1]}}; {groups!r} was given.")
     members = {}
     for name, chosen in groups.items():
+        if isinstance(chosen, str) or not isinstance(chosen, Iterable):
+            raise TypeError(f"groups: {name!r} must name a list of columns; {chosen!r} was given.")
         picked = [columns.index(c) if isinstance(c, str) and c in columns else c for c in chosen]
-        bad = [c for c in picked if isinstance(c, str) or not 0 <= int(c) < len(columns)]
+        bad = [c for c in picked if not _is_column(c, len(columns))]
         if bad or not picked:
             what = f"column {bad[0]!r}, which X does not have" if bad else "no columns"
             raise ValueError(f"groups: {name!r} names {what}; X has {len(columns)} columns.")
@@ -150,3 +180,8 @@ def _check_groups(groups: Any, columns: list[str]) -> dict[str, NDArray[np.intp]
     if not members:
         raise ValueError("groups is empty; name at least one group of columns.")
     return members
+
+
+def _is_column(value: Any, n_columns: int) -> bool:
+    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_number and 0 <= int(value) < n_columns

@@ -37,9 +37,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar
 
 from purely._base import draw_seed, level_to_z
-from purely.labels import Scenario, check_class_prior, check_scenario
+from purely.labels import Scenario, check_class_prior, check_scenario, read_labels
 from purely.smi.objective import information_from_objective, pu_objective
 
 Floats = NDArray[np.float64]
@@ -105,9 +106,10 @@ class InformationInterval:
 
 def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
     w = np.asarray(ratio, dtype=np.float64)
-    mask = np.asarray(positive, dtype=bool)
-    if w.shape != mask.shape or w.ndim != 1:
-        raise ValueError(f"ratio and positive must be one-dimensional and equally long; got {w.shape}, {mask.shape}.")
+    labels = np.asarray(positive)
+    if w.shape != labels.shape or w.ndim != 1:
+        raise ValueError(f"ratio and positive must be one-dimensional and equally long; got {w.shape}, {labels.shape}.")
+    mask = labels if labels.dtype == bool else read_labels(labels).positive
     if not np.isfinite(w).all():
         raise ValueError(f"ratio has {int((~np.isfinite(w)).sum())} NaN or infinite values; it must be finite.")
     for count, kind in ((int(mask.sum()), "positive"), (int((~mask).sum()), "unlabelled")):
@@ -160,8 +162,8 @@ def information_interval(
     ----------
     ratio : array-like of shape (n,)
         The ratio at rows it was not fitted to (out-of-fold, or new rows).
-    positive : array-like of bool, shape (n,)
-        Which rows are labelled positives.
+    positive : array-like of shape (n,)
+        Which rows are labelled positives: a mask, or labels in any coding of :mod:`purely.labels`.
     scenario : {"case-control", "single-sample"}, default="case-control"
     level : float, default=0.95
     extra_variance : float, default=0.0
@@ -183,6 +185,8 @@ def information_interval(
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
     z = level_to_z(level)
+    if not 0.0 <= extra_variance < np.inf:
+        raise ValueError(f"extra_variance must be non-negative and finite; {extra_variance!r} was given.")
     value = information_from_objective(pu_objective(w[mask], w if scenario == "single-sample" else w[~mask]))
     error = float(np.sqrt(np.sum(row_contributions(w, mask, scenario) ** 2) + extra_variance))
     return InformationInterval(value, error, value - z * error, value + z * error, float(level))
@@ -215,6 +219,7 @@ def bootstrap_information(
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
     level_to_z(level)
+    check_scalar(n_bootstrap, "n_bootstrap", (int, np.integer), min_val=2)
     rng = np.random.default_rng(draw_seed(random_state))
     w_p, w_u = w[mask], w[~mask]
     n_p, n_u = w_p.size, w_u.size

@@ -160,7 +160,8 @@ def ridge_path(H: Floats, h: Floats, alphas: Floats) -> Floats:
     eigenvalues, V = np.linalg.eigh(H)
     eigenvalues = np.maximum(eigenvalues, 0.0)
     shifted = eigenvalues[..., :, None] + alphas
-    floor = np.finfo(np.float64).eps * H.shape[-1] * np.maximum(eigenvalues[..., -1:, None], np.finfo(np.float64).tiny)
+    double = np.finfo(np.float64)
+    floor = np.maximum(double.eps * H.shape[-1] * eigenvalues[..., -1:, None], double.tiny)
     rotated = (np.swapaxes(V, -1, -2) @ h[..., None]) * np.where(shifted > floor, 1.0 / np.maximum(shifted, floor), 0.0)
     return V @ rotated
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
 from purely._base import draw_seed, refuse_huge
-from purely._rows import row_order
+from purely._rows import row_keys
 from purely._threads import one_blas_thread
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
@@ -103,11 +103,11 @@ def independence_test(
     check_scalar(n_centers, "n_centers", int, min_val=1)
     check_scalar(max_rows, "max_rows", int, min_val=4)
     seed = draw_seed(random_state)
-    order = row_order(X, seed)
-    kept = _thin(order, labels.positive, max_rows)
+    order = np.lexsort((labels.positive, row_keys(X, seed)))  # of equal rows the unlabelled first, wherever they stood
+    rng = np.random.default_rng(seed)
+    kept = _thin(order, labels.positive, max_rows, rng)
     X, positive = X[kept], labels.positive[kept]
     # column 0 is the labelling at hand, the others are permutations of it
-    rng = np.random.default_rng(seed)
     labellings = np.empty((positive.size, 1 + n_permutations), dtype=np.float32)
     labellings[:, 0] = positive
     for b in range(1, 1 + n_permutations):
@@ -121,14 +121,17 @@ def independence_test(
     return IndependenceTest(float(p_value), float(largest[0]), int(positive.size), null)
 
 
-def _thin(order: NDArray[np.intp], positive: NDArray[np.bool_], max_rows: int) -> NDArray[np.intp]:
+def _thin(
+    order: NDArray[np.intp], positive: NDArray[np.bool_], max_rows: int, rng: np.random.Generator
+) -> NDArray[np.intp]:
+    """The same share of both kinds, drawn at random: the first in `order` would take all copies of a row or none."""
     if order.size <= max_rows:
         return order
     share = max_rows / order.size
     parts = []
     for mask in (positive, ~positive):
         members = order[mask[order]]
-        parts.append(members[: max(2, int(members.size * share))])
+        parts.append(rng.choice(members, size=max(2, int(members.size * share)), replace=False))
     return np.concatenate(parts)
 
 

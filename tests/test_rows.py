@@ -1,0 +1,174 @@
+"""Orders, folds and draws that depend on what is in the rows and on nothing else."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from purely._rows import draw_rows, fold_of_rows, row_keys, row_order
+
+SEEDS = range(5)
+
+
+def some_rows(seed, n=200, d=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    X[rng.random(X.shape) < 0.6] = 0.0
+    return X, rng
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_dense_and_sparse_rows_have_the_same_keys(seed):
+    X, _ = some_rows(seed)
+    dense = row_keys(X, seed)
+    for make in (sp.csr_matrix, sp.csc_matrix, sp.coo_array, sp.csr_array):
+        np.testing.assert_array_equal(row_keys(make(X), seed), dense)
+
+
+def test_stored_zeros_and_doubled_entries_do_not_change_a_key():
+    plain = sp.csr_matrix(np.array([[3.0, 0.0, 2.0]]))
+    stored_zero = sp.csr_matrix((np.array([3.0, 0.0, 2.0]), np.array([0, 1, 2]), np.array([0, 3])), shape=(1, 3))
+    doubled = sp.csr_matrix((np.array([1.0, 2.0, 2.0]), np.array([0, 0, 2]), np.array([0, 3])), shape=(1, 3))
+    np.testing.assert_array_equal(row_keys(stored_zero, 0), row_keys(plain, 0))
+    np.testing.assert_array_equal(row_keys(doubled, 0), row_keys(plain, 0))
+    np.testing.assert_array_equal(doubled.data, [1.0, 2.0, 2.0])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_keys_travel_with_their_rows(seed):
+    X, rng = some_rows(seed)
+    shuffle = rng.permutation(len(X))
+    np.testing.assert_array_equal(row_keys(X[shuffle], seed), row_keys(X, seed)[shuffle])
+    np.testing.assert_array_equal(row_keys(X[::-1], seed), row_keys(X, seed)[::-1])
+    np.testing.assert_array_equal(row_keys(np.asfortranarray(X), seed), row_keys(X, seed))
+
+
+def test_keys_do_not_depend_on_blocks(monkeypatch):
+    X, _ = some_rows(0)
+    whole = row_keys(X, 3)
+    monkeypatch.setattr("purely._rows._BLOCK_ELEMENTS", 20)
+    np.testing.assert_array_equal(row_keys(X, 3), whole)
+
+
+def test_minus_zero_is_zero():
+    X = np.array([[0.0, 1.0], [-0.0, 1.0]])
+    assert len(set(row_keys(X, 0).tolist())) == 1
+    stored = sp.csr_matrix((np.array([-0.0, 1.0]), np.array([0, 1]), np.array([0, 2])), shape=(1, 2))
+    np.testing.assert_array_equal(row_keys(stored, 0), row_keys(X[:1], 0))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_equal_rows_have_equal_keys_and_others_do_not(seed):
+    X, rng = some_rows(seed, n=300)
+    X[0] += 1.0  # whatever was set to zero
+    distinct = np.unique(X, axis=0)
+    assert np.unique(row_keys(distinct, seed)).size == len(distinct)
+    doubled = np.vstack([distinct, distinct[rng.permutation(len(distinct))]])
+    assert np.unique(row_keys(doubled, seed)).size == len(distinct)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_keys_of_integers_and_of_single_columns_do_not_collide(seed):
+    # short mantissas have zero low bits, which a multiplication alone would keep
+    grid = np.stack(np.meshgrid(np.arange(-15.0, 16), np.arange(-15.0, 16)), axis=-1).reshape(-1, 2)
+    assert np.unique(row_keys(grid, seed)).size == len(grid)
+    column = np.arange(5000.0)[:, None]
+    assert np.unique(row_keys(column, seed)).size == len(column)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_looks_random(seed):
+    column = np.arange(4000.0)[:, None]
+    order = row_order(column, seed)
+    assert sorted(order.tolist()) == list(range(4000))
+    # correlation of place and value is normal with standard deviation 1/sqrt(n) under a random order
+    assert abs(np.corrcoef(order, np.arange(4000))[0, 1]) < 5 / np.sqrt(4000)
+
+
+def test_another_seed_is_another_order():
+    X, _ = some_rows(0)
+    orders = {tuple(row_order(X, seed)) for seed in range(20)}
+    assert len(orders) == 20
+    assert len({tuple(np.sort(draw_rows(X, 20, seed))) for seed in range(20)}) == 20
+
+
+def test_the_row_of_zeros_has_another_place_for_another_seed():
+    X = np.arange(40.0)[:, None]
+    places = {int(np.flatnonzero(row_order(X, seed) == 0)[0]) for seed in range(50)}
+    assert len(places) > 10
+    np.testing.assert_array_equal(row_keys(sp.csr_matrix((2, 3)), 4), row_keys(np.zeros((2, 3)), 4))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("n_folds", [2, 5, 7])
+def test_folds_are_balanced_in_both_kinds(seed, n_folds):
+    X, rng = some_rows(seed)
+    positive = rng.random(len(X)) < 0.3
+    folds = fold_of_rows(X, positive, n_folds, seed)
+    for kind in (positive, ~positive):
+        counts = np.bincount(folds[kind], minlength=n_folds)
+        assert counts.size == n_folds
+        assert counts.max() - counts.min() <= 1
+
+
+def test_copies_of_a_row_are_dealt_at_random():
+    """Were they shared out evenly, each fold would repeat the others. The number in a fold is hypergeometric."""
+    X = np.repeat([[0.0], [1.0]], 60, axis=0)
+    positive = np.zeros(len(X), dtype=bool)
+    counts = [np.sum(fold_of_rows(X, positive, 2, seed)[:60] == 0) for seed in range(400)]
+    variance = 60 * 0.5 * 0.5 * 60 / 119
+    # a variance of 400 draws has a standard error of 7 %
+    assert np.var(counts) == pytest.approx(variance, rel=0.4)
+    assert abs(np.mean(counts) - 30) < 5 * np.sqrt(variance / 400)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_folds_travel_with_their_rows(seed):
+    X, rng = some_rows(seed)
+    X = np.unique(X, axis=0)
+    positive = rng.random(len(X)) < 0.3
+    shuffle = rng.permutation(len(X))
+    folds = fold_of_rows(X, positive, 5, seed)
+    np.testing.assert_array_equal(fold_of_rows(X[shuffle], positive[shuffle], 5, seed), folds[shuffle])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_batches_with_offsets_deal_evenly(seed):
+    X, rng = some_rows(seed, n=237)
+    positive = rng.random(len(X)) < 0.3
+    cuts = np.sort(rng.choice(np.arange(1, len(X)), size=9, replace=False))
+    dealt = np.zeros(2, dtype=int)
+    counts = np.zeros((2, 5), dtype=int)
+    for rows in np.split(np.arange(len(X)), cuts):
+        folds = fold_of_rows(X[rows], positive[rows], 5, seed, offsets=(dealt[0], dealt[1]))
+        for kind, mask in enumerate((positive[rows], ~positive[rows])):
+            counts[kind] += np.bincount(folds[mask], minlength=5)
+            dealt[kind] += mask.sum()
+        assert (np.ptp(counts, axis=1) <= 1).all()
+    assert counts.sum() == len(X)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_draws_take_distinct_rows_first(seed):
+    X, rng = some_rows(seed, n=40)
+    distinct = np.unique(X, axis=0)
+    doubled = np.repeat(distinct, 3, axis=0)[rng.permutation(3 * len(distinct))]
+    drawn = draw_rows(doubled, len(distinct), seed)
+    assert len(np.unique(doubled[drawn], axis=0)) == len(distinct)
+    more = draw_rows(doubled, len(distinct) + 10, seed)
+    np.testing.assert_array_equal(more[: len(distinct)], drawn)
+    assert len(set(more.tolist())) == len(more) == len(distinct) + 10
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_draws_are_the_same_rows_in_any_order_of_the_data(seed):
+    X, rng = some_rows(seed)
+    shuffle = rng.permutation(len(X))
+    np.testing.assert_array_equal(X[draw_rows(X, 50, seed)], X[shuffle][draw_rows(X[shuffle], 50, seed)])
+
+
+def test_a_draw_of_more_rows_than_there_are_is_all_of_them():
+    X, _ = some_rows(0, n=30)
+    assert sorted(draw_rows(X, 100, 0).tolist()) == list(range(30))
+    assert sorted(draw_rows(sp.csr_matrix(X), 100, 0).tolist()) == list(range(30))
