@@ -78,6 +78,13 @@ def test_permuting_rows_changes_nothing(estimator):
     np.testing.assert_allclose(two.class_prior_interval_, one.class_prior_interval_, atol=1e-5)
 
 
+@pytest.mark.parametrize("estimator", EVERY + DEFAULT, ids=name_of)
+@pytest.mark.parametrize("seed", range(3))
+def test_two_rows_of_each_kind_give_an_answer(estimator, seed):
+    X = np.random.default_rng(seed).normal(size=(4, 3))
+    assert 0.0 <= fit(estimator, X, [1, 1, 0, 0]).class_prior_ <= 1.0
+
+
 @every
 def test_plot_draws_the_curve(estimator):
     matplotlib = pytest.importorskip("matplotlib")

@@ -71,6 +71,8 @@ class TrainingSettings:
         The longest training, and how many epochs without a better held-out J end it.
     tol : float
         How much lower a held-out J has to be to be better.
+    keep : {"best", "last"}
+        The state of each network that is kept: that of lowest held-out J, or, without early stopping, the last one.
     dtype : {"float32", "bfloat16"}
         Arithmetic of the forward and backward passes; parameters are float32 always.
     verbose : bool
@@ -94,6 +96,7 @@ class TrainingSettings:
     max_epochs: int = 100
     patience: int = 20
     tol: float = 0.0
+    keep: Literal["best", "last"] = "best"
     dtype: Literal["float32", "bfloat16"] = "float32"
     verbose: bool = False
     checkpoint: str | Path | None = None
@@ -166,13 +169,14 @@ def train(
     try:
         while run.epoch < settings.max_epochs and run.alive.size:
             outputs = []
+            own_loss = _loss_of(loss, run.alive)
             for x, n_p in batches.epoch(run.epoch, run.alive, stack.device):
                 update = "both" if settings.update == "joint" else ALTERNATION[run.step % len(ALTERNATION)]
                 if settings.dropout:
                     x = _drop(x, settings.dropout, stream_starts(own_seeds[run.alive], DROPOUT, run.step))
                 with _autocast(stack, settings):
                     z = stack.forward(x, training=True, update=update).float()
-                grad = stack.gradient(loss(z[:, :n_p], z[:, n_p:]).objective, update)
+                grad = stack.gradient(own_loss(z[:, :n_p], z[:, n_p:]).objective, update)
                 if settings.gradient_noise:
                     starts = stream_starts(own_seeds[run.alive], GRADIENT, run.step)
                     grad.add_(normal_noise(starts, grad.shape[1], stack.device), alpha=settings.gradient_noise)
@@ -184,7 +188,8 @@ def train(
             if not outputs:
                 raise ValueError("the batch iterator yielded no batch; an epoch needs at least one pair (P, U).")
             z_p, z_u = (torch.cat(parts, dim=1) for parts in zip(*outputs, strict=True))
-            run.record(loss(z_p, z_u).value, loss.information(z_p, z_u), *held_out.judge(stack, loss, run.alive))
+            held = held_out.judge(stack, loss, run.alive)
+            run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
             if settings.verbose:
                 progress.set_postfix(run.summary())
@@ -235,6 +240,8 @@ class _Run:
         row[:, self.alive[stopped]] = np.nan
         self.history.append(row)
         better = ~stopped & (losses[3] < self.best_j[self.alive] - self.settings.tol)
+        if self.settings.keep == "last":
+            better = np.isfinite(losses[0])  # a network that has diverged stays as it last was
         if better.any():
             networks = self.alive[better]
             self.best_j[networks] = losses[3][better]
@@ -325,15 +332,19 @@ class HeldOut:
         self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
 
     def judge(self, stack: StackedMLP, loss: Loss, networks: NDArray[np.intp]) -> tuple[Tensor, Tensor]:
-        """Loss and J of the given networks on their held-out rows, each of shape (M,)."""
+        """Loss and J of the given networks on their held-out rows, each of shape (M,); NaN where there are none."""
+        if not self.index.shape[1]:
+            nothing = torch.full((2, stack.size), torch.nan, device=stack.device)
+            return nothing[0], nothing[1]
         z = outputs_of(stack, self.rows, self.index[torch.from_numpy(networks)])
         sizes = self.sizes[networks]
         value, information = z.new_empty(stack.size), z.new_empty(stack.size)
         for n_p, n_u in np.unique(sizes, axis=0):
             same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
             z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
-            value[same] = loss(z_p, z_u).value
-            information[same] = loss.information(z_p, z_u)
+            own_loss = _loss_of(loss, networks[same.cpu().numpy()])
+            value[same] = own_loss(z_p, z_u).value
+            information[same] = own_loss.information(z_p, z_u)
         return value, information
 
 
@@ -354,6 +365,12 @@ def resolve_device(device: str) -> torch.device:
     if device != "cpu" and not torch.cuda.is_available():
         raise ValueError(f"device {device!r} was given, but torch finds no CUDA device here; use 'auto' or 'cpu'.")
     return torch.device(device)
+
+
+def _loss_of(loss: Loss, networks: NDArray[np.intp]) -> Loss:
+    """The loss for some networks of the stack; most losses are the same for all."""
+    chosen: Loss = loss.of_networks(networks) if hasattr(loss, "of_networks") else loss
+    return chosen
 
 
 def _drop(x: Tensor, share: float, starts: NDArray[np.int64]) -> Tensor:

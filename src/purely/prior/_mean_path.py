@@ -26,9 +26,11 @@ from purely.prior.simplex_qp import SimplexQP
 Floats = NDArray[np.float64]
 
 #: Frank-Wolfe gap of the programmes the search passes on its way, and of the one it ends at.
-_COARSE_GAP, FINE_GAP = 1e-6, 2e-8
+_COARSE_GAP, FINE_GAP = 1e-5, 2e-8
 #: kappa is searched up to 1 - 1 / _LAMBDA_LIMIT.
 _LAMBDA_LIMIT = 1024.0
+#: Bisection alone needs about twenty; a curve with rounding in its slopes must not be searched for ever.
+_MAX_PROGRAMMES = 60
 
 
 class EmbeddedSamples(Protocol):
@@ -130,7 +132,8 @@ class DistanceCurve:
     def find_slope(self, threshold: float, upper: float = 8.0, tol: float = 4e-4) -> SlopeRoot:
         """The lambda at which the slope passes `threshold`, to within `tol` of kappa = 1 - 1 / lambda."""
         point, below, above = self._start(threshold, upper)
-        while True:
+        fine = False  # whether the last programme was asked for the fine gap; the jitter can keep it just above
+        for left in range(_MAX_PROGRAMMES, 0, -1):
             previous = above
             if point.slope > threshold:
                 above = point
@@ -144,10 +147,12 @@ class DistanceCurve:
             guess = _next_extrapolation(point, below, above, previous, threshold)
             step = abs(1.0 / point.extrapolation - 1.0 / guess)
             low = 1.0 if below is None else below.extrapolation
-            done = step <= tol or 1.0 / low - 1.0 / above.extrapolation <= tol
-            if done and point.gap <= FINE_GAP:
-                return SlopeRoot(point, 1.0 - 1.0 / guess, "lower" if guess - 1.0 <= 2.0 * tol else None)
-            point = self.at(point.extrapolation if done else guess, FINE_GAP if step <= 20.0 * tol else _COARSE_GAP)
+            done = step <= tol or 1.0 / low - 1.0 / above.extrapolation <= tol or left == 1
+            if done and (fine or point.gap <= FINE_GAP):
+                break
+            fine = done or step <= 20.0 * tol
+            point = self.at(point.extrapolation if done else guess, FINE_GAP if fine else _COARSE_GAP)
+        return SlopeRoot(point, 1.0 - 1.0 / guess, "lower" if guess - 1.0 <= 2.0 * tol else None)
 
     def _start(self, threshold: float, upper: float) -> tuple[CurvePoint, CurvePoint | None, CurvePoint | None]:
         """The known points next to the root; a search for another threshold has left some."""
@@ -186,7 +191,8 @@ def _next_extrapolation(
             step = 0.25 * (high - 1.0)
         if previous is not None and previous is not above:
             longest = 1.0 + min(1.0, 1.5 * threshold / above.slope)
-            step = float(np.clip(high - _chord(previous, above, threshold), step, longest * step))
+            chord = high - _chord(previous, above, threshold)
+            step = float(np.clip(chord, step, longest * step)) if np.isfinite(chord) else longest * step
         return high - min(step, 0.6 * (high - 1.0))
     middle = 2.0 / (1.0 / low + 1.0 / high)
     near = below if threshold - below.slope < above.slope - threshold else above

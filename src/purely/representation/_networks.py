@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -197,7 +198,8 @@ def fit_together(estimators: Sequence[NetworkRepresentation], data: Sequence[tup
 
 def _signature(fit: Fit) -> Any:
     recipe, n_p = fit.recipe, int(fit.positive.sum())
-    return repr(recipe), fit.X.shape, n_p, sp.issparse(fit.X), fit.mapped
+    kind = replace(recipe, loss=getattr(recipe.loss, "kind", recipe.loss))
+    return repr(kind), fit.X.shape, n_p, sp.issparse(fit.X), fit.mapped
 
 
 def _best_of_starts(trained: list[TrainedMember]) -> list[TrainedMember]:

@@ -82,7 +82,9 @@ def plan_members(
 
 
 def held_out_count(n_rows: int, fraction: float) -> int:
-    """How many of `n_rows` rows are held out: about the fraction, at least one, and not all."""
+    """How many of `n_rows` rows are held out: about the fraction, at least one, and not all; none for a fraction 0."""
+    if fraction == 0.0:
+        return 0
     return min(max(1, round(fraction * n_rows)), n_rows - 1)
 
 

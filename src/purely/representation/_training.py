@@ -127,10 +127,13 @@ def _train(
         settings = replace(
             settings, checkpoint=f"{settings.checkpoint}{suffix}", fingerprint=_fingerprint(fits) + suffix
         )
+    loss = recipe.loss
+    if hasattr(loss, "joined"):  # a loss that may differ between the fits
+        loss = loss.joined([fit.recipe.loss for fit in fits], [len(fit.members) for fit in fits])
     batches = RowBatches(rows, splits, seeds, shape)
-    history = train(stack, batches, HeldOut(rows, splits), recipe.loss, settings, seeds)
+    history = train(stack, batches, HeldOut(rows, splits), loss, settings, seeds)
     seen = HeldOut(rows, [replace(s, held_p=s.train_p, held_u=s.train_u) for s in splits])
-    _, train_j = seen.judge(stack, recipe.loss, np.arange(len(splits)))
+    _, train_j = seen.judge(stack, loss, np.arange(len(splits)))
     return history, train_j.double().cpu().numpy()
 
 

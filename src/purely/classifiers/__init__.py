@@ -1,0 +1,32 @@
+"""Classifiers from positive and unlabelled rows."""
+
+from purely.classifiers._thresholds import (
+    threshold_for_cost,
+    threshold_for_precision,
+    threshold_for_recall,
+    threshold_for_share,
+)
+from purely.classifiers.auto import PUClassifier
+from purely.classifiers.bagging import BaggingPUClassifier
+from purely.classifiers.elkan_noto import ElkanNotoClassifier
+from purely.classifiers.least_squares import PULeastSquaresClassifier
+from purely.classifiers.nnpu import NNPUClassifier, fit_classifiers
+from purely.classifiers.reweighted import ReweightedPUClassifier
+from purely.classifiers.self_training import SelfTrainingPUClassifier
+from purely.classifiers.two_step import TwoStepPUClassifier
+
+__all__ = [
+    "BaggingPUClassifier",
+    "ElkanNotoClassifier",
+    "NNPUClassifier",
+    "PUClassifier",
+    "PULeastSquaresClassifier",
+    "ReweightedPUClassifier",
+    "SelfTrainingPUClassifier",
+    "TwoStepPUClassifier",
+    "fit_classifiers",
+    "threshold_for_cost",
+    "threshold_for_precision",
+    "threshold_for_recall",
+    "threshold_for_share",
+]

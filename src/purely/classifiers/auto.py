@@ -1,0 +1,239 @@
+"""PUClassifier: the recommended classifier, one setting for every data set."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from purely._base import draw_seed
+from purely._rows import row_keys
+from purely.classifiers._base import BasePUClassifier
+from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.classifiers.nnpu import NNPUClassifier, fit_classifiers
+from purely.prior._ratio import AUTO_MODELS, MODEL_NAMES, cross_fit, log_ratio, resolve_models
+from purely.prior.auto import ClassPrior
+
+__all__ = ["PUClassifier", "recommended_prior"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: Members by name; "ratio" is the average of the ratio models behind the recommended class prior.
+MEMBERS = ("networks", "ratio", *MODEL_NAMES)
+#: What "auto" stands for.
+AUTO_MEMBERS = ("networks", "ratio")
+
+
+def recommended_prior() -> Any:
+    """The class prior that "auto" stands for."""
+    return ClassPrior()
+
+
+class PUClassifier(BasePUClassifier):
+    r"""The classifier we recommend: networks and density ratios, calibrated, with a class prior and its interval.
+
+    1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
+    2. Members score the rows, each row by models that have not seen it: an ensemble of networks with the non-negative
+       PU risk (:class:`NNPUClassifier`), and the density ratio of positives to unlabelled rows by trees, logistic
+       regression and kernel logistic regression.
+    3. Each member's scores become log-odds through the monotone density ratio of its scores
+       (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more.
+
+    Members and settings were chosen by a study on rows that the reported errors do not use
+    (`experiments/classification_study.py`); they are the same for all data.
+
+    Parameters
+    ----------
+    class_prior : float, "auto" or estimator, default="auto"
+        p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
+        which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
+    members : "auto" or list, default="auto"
+        What is averaged: "networks", "ratio", one of the ratio's models by name ("trees", "linear", "kernel", "forest",
+        "boosting"), or an :class:`NNPUClassifier` with settings of its own. "auto" is networks and ratio.
+    cv : int, default=5
+        Number of folds; fewer where there are fewer rows of a kind.
+    calibration : {"averaged", "isotonic", "sigmoid"}, default="averaged"
+    threshold : float or pair of float, default=0.5
+        Probability above which a row is called positive, or the costs of a false positive and a false negative.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where networks are trained.
+    random_state : int, RandomState or None, default=None
+    verbose : bool, default=False
+        Show a progress bar while networks are trained.
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Interval of `class_prior_`; the number itself where one was given.
+    prior_estimator_ : estimator or None
+        The fitted prior estimator.
+    networks_member_ : NNPUClassifier
+        The fitted networks, where they are a member.
+    oof_probability_ : ndarray of shape (n,)
+        Probability of each training row by models that have not seen it.
+    oof_member_log_odds_ : ndarray of shape (n_members, n)
+        The same of each member, as log-odds.
+    classes_ : ndarray of shape (2,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.classifiers import PUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(2, 1, (100, 2))
+    >>> U = np.concatenate([rng.normal(2, 1, (100, 2)), rng.normal(-2, 1, (100, 2))])
+    >>> model = PUClassifier(members=["ratio"], random_state=0).fit(*stack(P, U))
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([1, 0])
+    >>> low, high = model.class_prior_interval_
+    >>> bool(low < 0.5 < high)
+    True
+    """
+
+    def __init__(
+        self,
+        class_prior: Any = "auto",
+        *,
+        members: Any = "auto",
+        cv: int = 5,
+        calibration: str = "averaged",
+        threshold: Any = 0.5,
+        scenario: str = "case-control",
+        device: str = "auto",
+        random_state: Any = None,
+        verbose: bool = False,
+    ) -> None:
+        self.class_prior = class_prior
+        self.members = members
+        self.cv = cv
+        self.calibration = calibration
+        self.threshold = threshold
+        self.scenario = scenario
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Estimate the class prior, train the members and calibrate.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for unlabelled rows.
+
+        Returns
+        -------
+        self
+        """
+        fit_classifiers([self], [(X, y)])
+        return self
+
+    def _begin(self, X: Any, y: ArrayLike) -> None:
+        """Prior and ratios; the networks, where they are a member, are set up to be trained on the same rows."""
+        members = self._check_members()
+        X, labels = self._start(X, y)
+        self._resolve_prior(X, labels)
+        self._seed = draw_seed(self.random_state)
+        self._positive = labels.positive
+        self._scores: list[tuple[Any, Floats | None]] = []
+        self.__dict__.pop("networks_member_", None)
+        for member in members:
+            if isinstance(member, str) and member != "networks":
+                self._scores.append(self._ratio_member(member, X, labels.positive))
+            else:
+                self._scores.append(("networks", None))
+                self.networks_member_ = self._networks(member)
+
+    def _check_members(self) -> list[Any]:
+        if self.calibration not in CALIBRATIONS:
+            known = ", ".join(map(repr, CALIBRATIONS))
+            raise ValueError(f"calibration must be one of {known}; {self.calibration!r} was given.")
+        if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
+            raise ValueError(f"cv must be an integer of at least 2; {self.cv!r} was given.")
+        given = self.members
+        members = list(AUTO_MEMBERS) if isinstance(given, str) and given == "auto" else given
+        listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
+        if not listed or not all(isinstance(m, NNPUClassifier) or m in MEMBERS for m in members):
+            raise ValueError(
+                f"members must be 'auto' or a list of {', '.join(map(repr, MEMBERS))} or an NNPUClassifier; "
+                f"{given!r} was given."
+            )
+        members = list(members)
+        if sum(isinstance(m, NNPUClassifier) or m == "networks" for m in members) > 1:
+            raise ValueError("members may hold networks once only; raise n_ensemble of one NNPUClassifier instead.")
+        return members
+
+    def _networks(self, member: Any) -> NNPUClassifier:
+        own = NNPUClassifier() if isinstance(member, str) else clone(member)
+        return own.set_params(
+            class_prior=self.class_prior_,
+            cross_fit=int(self.cv),
+            calibration=self.calibration,
+            scenario=self.scenario,
+            device=self.device,
+            random_state=self._seed,
+            verbose=self.verbose,
+        )
+
+    def _ratio_member(self, name: str, X: Any, positive: Mask) -> tuple[Any, Floats]:
+        """Fitted models of the ratio and the out-of-fold score; that of the recommended prior is used as it is."""
+        ratio: Any = AUTO_MODELS if name == "ratio" else name
+        if name == "ratio" and isinstance(self.prior_estimator_, ClassPrior):
+            score = self.prior_estimator_.scores_
+        else:
+            score = cross_fit(ratio, X, positive, cv=int(self.cv), seed=self._seed).score
+        order = np.lexsort((positive, row_keys(X, self._seed)))
+        models = resolve_models(ratio, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=self._seed)
+        target = positive.astype(np.intp)
+        fitted = [model.fit(X[order], target[order]) for model in models]
+        self._counts = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+        return fitted, np.asarray(score, dtype=np.float64)
+
+    def _end(self) -> None:
+        """Calibrate each member, average, and calibrate the average."""
+        positive = self._positive
+        self._maps: list[tuple[Any, ScoreCalibration]] = []
+        parts = []
+        for models, found in self._scores:
+            score = self.networks_member_.oof_score_ if found is None else found
+            self._maps.append((models, self._calibrated(score, positive)))
+            parts.append(self._maps[-1][1](score))
+        self.oof_member_log_odds_ = np.stack(parts) + self._population_shift()
+        total = np.mean(parts, axis=0)
+        self._final = self._calibrated(total, positive)
+        self.oof_probability_ = expit(self._final(total) + self._population_shift())
+        del self._scores, self._positive
+
+    def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
+        return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
+
+    def member_log_odds(self, X: Any) -> Floats:
+        """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
+        check_is_fitted(self, "oof_probability_")
+        return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
+
+    def _member_log_odds(self, X: Any) -> Floats:
+        parts = []
+        for models, found in self._maps:
+            if isinstance(models, str):
+                score = self.networks_member_._raw_score(X)
+            else:
+                score = np.mean([log_ratio(model, X, *self._counts) for model in models], axis=0)
+            parts.append(found(score))
+        return np.stack(parts)
+
+    def _log_odds(self, X: Any) -> Floats:
+        return self._final(self._member_log_odds(X).mean(axis=0)) + self._population_shift()

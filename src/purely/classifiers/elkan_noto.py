@@ -1,0 +1,148 @@
+"""ElkanNotoClassifier: a classifier of labels, divided by the frequency of labelling."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit, logit
+from sklearn.ensemble import RandomForestClassifier
+
+from purely.classifiers._base import log_odds, log_odds_of_margin
+from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, log_score, out_of_fold
+from purely.labels import ClassPriors, PULabels
+
+__all__ = ["ElkanNotoClassifier"]
+
+Floats = NDArray[np.float64]
+
+#: No row is surely positive or negative, so that both classes always have some weight.
+LEAST_WEIGHT = 1e-6
+
+
+class ElkanNotoClassifier(MetaPUClassifier):
+    r"""Elkan and Noto's classifiers of positives, weighted and unweighted.
+
+    Where positives are labelled at random with frequency *c*, a classifier :math:`g(x)` of labelled rows against all
+    others has :math:`g(x) = c\, p(y{=}1 \mid x)` [1]_. Unweighted, its probabilities are divided by *c*. Weighted, a
+    second classifier is trained on the labelled rows and on every other row twice, as a positive of weight
+
+    .. math:: p(y{=}1 \mid x, \text{unlabelled}) = \frac{1-c}{c}\, \frac{g(x)}{1 - g(x)}
+
+    and as a negative of the weight left. Both refer to all rows at hand; in the case-control scenario the odds are then
+    corrected to the population's class prior.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any scikit-learn classifier whose probabilities are good ones; those of a logistic regression are not, since
+        :math:`g` levels off at *c*. None: a random forest with leaves of twenty rows.
+    weighted : bool, default=False
+    class_prior : None, float, "auto" or estimator, default=None
+        None: *c* is the mean of :math:`g` over positives it has not seen (their estimator e1). Otherwise *c* follows
+        from the class prior: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`; "auto"
+        is :class:`purely.ClassPrior`.
+    cv : int, default=5
+        Folds in which :math:`g` scores rows it has not seen.
+    threshold : float or pair of float, default=0.5
+        Probability above which a row is called positive, or the costs of a false positive and a false negative.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_, label_frequency_ : float
+        Share of positives in the population and among the unlabelled rows; *c*.
+    estimator_ : classifier
+        The fitted classifier.
+    classes_ : ndarray of shape (2,)
+
+    References
+    ----------
+    .. [1] C. Elkan, K. Noto. Learning classifiers from only positive and unlabeled data. KDD, 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.classifiers import ElkanNotoClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(2, 1, (300, 2))
+    >>> U = np.concatenate([rng.normal(2, 1, (300, 2)), rng.normal(-2, 1, (300, 2))])
+    >>> ElkanNotoClassifier(random_state=0).fit(*stack(P, U)).predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        weighted: bool = False,
+        class_prior: Any = None,
+        cv: int = 5,
+        threshold: Any = 0.5,
+        scenario: str = "case-control",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.weighted = weighted
+        self.class_prior = class_prior
+        self.cv = cv
+        self.threshold = threshold
+        self.scenario = scenario
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for unlabelled rows.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._ordered(X, y)
+        estimator, positive = self._base_estimator(RandomForestClassifier(200, min_samples_leaf=20)), labels.positive
+        g = None
+        if self.weighted or self.class_prior is None:
+            g = expit(out_of_fold(estimator, X, positive, folds_of(X, positive, self.cv, self._seed), self._seed))
+        priors = self._label_frequency(g, labels) if self.class_prior is None else self._resolve_prior(X, labels)
+        pooled = (labels.n_positive + priors.unlabelled * labels.n_unlabelled) / positive.size
+        self._shift = float(logit(priors.population) - logit(pooled))
+        if self.weighted and g is not None:
+            self.estimator_ = self._fit_weighted(estimator, X, positive, g[~positive], priors.label_frequency)
+        else:
+            self.estimator_ = fit_estimator(estimator, X, positive, self._seed)
+        return self
+
+    def _label_frequency(self, g: Any, labels: PULabels) -> ClassPriors:
+        """Priors from the mean of g over positives (e1), half a row away from the bounds."""
+        c = float(np.mean(g[labels.positive]))
+        share = labels.n_positive * (1.0 / c - 1.0) / labels.n_unlabelled
+        counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": self.scenario}
+        priors = ClassPriors.from_unlabelled(min(share, 1.0), **counts)  # type: ignore[arg-type]
+        self.prior_estimator_ = None
+        priors = self._within_bounds(priors, counts, estimated=True)
+        self.class_prior_interval_ = (priors.population, priors.population)
+        return priors
+
+    def _fit_weighted(self, estimator: Any, X: Any, positive: NDArray[np.bool_], g: Floats, c: float) -> Any:
+        w = np.clip((1.0 - c) / c * g / (1.0 - g), LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
+        P, U = X[positive], X[~positive]
+        stacked = sp.vstack([P, U, U], format="csr") if sp.issparse(X) else np.concatenate([P, U, U])
+        target = np.concatenate([np.ones(P.shape[0] + w.size), np.zeros(w.size)])
+        weight = np.concatenate([np.ones(P.shape[0]), w, 1.0 - w])
+        return fit_estimator(estimator, stacked, target, self._seed, weight)
+
+    def _log_odds(self, X: Any) -> Floats:
+        z = log_score(self.estimator_, X)
+        if not self.weighted:
+            z = log_odds_of_margin(2.0 * expit(z) / self.label_frequency_ - 1.0)
+        return np.clip(z, log_odds(0.0), log_odds(1.0)) + self._shift

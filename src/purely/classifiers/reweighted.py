@@ -1,0 +1,143 @@
+"""ReweightedPUClassifier: the posterior from a density ratio."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+
+from purely.classifiers._base import log_odds_of_margin
+from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score, out_of_fold
+from purely.labels import check_scenario
+
+__all__ = ["ReweightedPUClassifier"]
+
+Floats = NDArray[np.float64]
+
+
+class ReweightedPUClassifier(MetaPUClassifier):
+    r"""The posterior as prior times density ratio.
+
+    A classifier of positives against unlabelled rows knows the ratio :math:`r(x) = p(x \mid y{=}1) / p_U(x)`: from its
+    probability :math:`g`, :math:`r = \frac{g}{1 - g} \frac{n_U}{n_P}`. So does any estimator with `density_ratio`, such
+    as :class:`purely.PUSMI` or :class:`purely.PURL`. Then
+
+    .. math:: p(y{=}1 \mid x, \text{unlabelled}) = \pi_U\, r(x),
+
+    clipped to [0, 1]; or, with `calibration`, the monotone function of :math:`r` that the scores of rows not seen in
+    training agree with.
+
+    Parameters
+    ----------
+    estimator : classifier or estimator with density_ratio, optional
+        None: extremely randomised trees.
+    class_prior : float, "auto" or estimator, default="auto"
+        p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
+        which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
+    calibrate : bool, default=True
+        Whether probabilities are calibrated by out-of-fold scores (:func:`purely.calibration.calibrate_scores`).
+        Otherwise they are the formula's, which needs probabilities :math:`g` that are right as they are.
+    cv : int, default=5
+        Folds of the calibration.
+    threshold : float or pair of float, default=0.5
+        Probability above which a row is called positive, or the costs of a false positive and a false negative.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        The prior estimator's interval; the number itself where one was given.
+    estimator_ : classifier
+        The fitted model of positives against unlabelled rows.
+    oof_probability_ : ndarray of shape (n,)
+        Only with `calibrate`: probability of each training row by models that have not seen it.
+    classes_ : ndarray of shape (2,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import PUSMI, stack
+    >>> from purely.classifiers import ReweightedPUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(2, 1, (300, 2))
+    >>> U = np.concatenate([rng.normal(2, 1, (300, 2)), rng.normal(-2, 1, (300, 2))])
+    >>> model = ReweightedPUClassifier(PUSMI(), class_prior=0.5, random_state=0).fit(*stack(P, U))
+    >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        class_prior: Any = "auto",
+        calibrate: bool = True,
+        cv: int = 5,
+        threshold: Any = 0.5,
+        scenario: str = "case-control",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.class_prior = class_prior
+        self.calibrate = calibrate
+        self.cv = cv
+        self.threshold = threshold
+        self.scenario = scenario
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for unlabelled rows.
+
+        Returns
+        -------
+        self
+        """
+        X, labels = self._ordered(X, y)
+        estimator, positive = self._ratio_estimator(), labels.positive
+        self._resolve_prior(X, labels)
+        self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
+        if self.calibrate:
+            fold = folds_of(X, positive, self.cv, self._seed)
+            self._calibrate(out_of_fold(estimator, X, positive, fold, self._seed), positive)
+        self.estimator_ = fit_estimator(estimator, X, positive, self._seed)
+        return self
+
+    def _ratio_estimator(self) -> Any:
+        if hasattr(self.estimator, "density_ratio"):
+            from sklearn.base import clone
+
+            estimator = clone(self.estimator)
+            if "scenario" in estimator.get_params(deep=False):
+                check_scenario(self.scenario)
+                estimator.set_params(scenario="case-control")  # the ratio to the unlabelled rows is what is wanted
+            return estimator
+        return self._base_estimator(forest())
+
+    def _score(self, X: Any) -> Floats:
+        return log_score(self.estimator_, X)
+
+    def _log_odds(self, X: Any) -> Floats:
+        if self.calibrate:
+            return super()._log_odds(X)
+        log_ratio = self._score(X)
+        if not hasattr(self.estimator_, "density_ratio"):
+            log_ratio = log_ratio - self._log_counts
+        posterior = self.unlabelled_prior_ * np.exp(log_ratio)
+        return log_odds_of_margin(2.0 * posterior - 1.0) + self._population_shift()
+
+    def density_ratio(self, X: Any) -> Floats:
+        """The ratio p(x | y=1) / p(x) that the probabilities stand for, with p(x) the population's density."""
+        X = self._validate_rows(X)
+        return np.asarray(expit(self._log_odds(X)) / self.class_prior_, dtype=np.float64)

@@ -1,0 +1,175 @@
+"""SelfTrainingPUClassifier: ignore as many of the most positive unlabelled rows as the prior says, and train again."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score
+from purely.labels import PULabels
+
+__all__ = ["SelfTrainingPUClassifier"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+
+class SelfTrainingPUClassifier(MetaPUClassifier):
+    r"""Training that ignores the unlabelled rows that look most positive (CVIR), with the prior in turn (TEDn).
+
+    In each round the share :math:`\pi_U` of the unlabelled rows with the highest scores is left out, and the classifier
+    is trained on the positives against what remains:
+
+    .. math:: \min_f\ \operatorname{mean}_P \ell(f(x), 1) + \operatorname{mean}_{U'} \ell(f(x), 0), \qquad
+        U' = \text{the } (1 - \pi_U) n_U \text{ rows of } U \text{ of lowest score},
+
+    the conditional value ignoring risk [1]_. Scores are those of models that have not seen the row, fold by fold, since
+    a flexible model calls every row negative that it was told is. With `alternate` the prior is estimated anew in every
+    round from these scores.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any scikit-learn classifier. None: extremely randomised trees.
+    class_prior : float, "auto" or estimator, default="auto"
+        p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
+        which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
+    alternate : bool, default=False
+        Fit the prior estimator again in every round, to the scores as its only column; `class_prior` must then be an
+        estimator (in the paper :class:`purely.BestBinPrior`) or "auto".
+    n_rounds : int, default=4
+        Rounds after the first training, which is on all unlabelled rows.
+    cv : int, default=5
+        Folds in which rows are scored.
+    threshold : float or pair of float, default=0.5
+        Probability above which a row is called positive, or the costs of a false positive and a false negative.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    random_state : int, RandomState or None, default=None
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        The prior estimator's interval; the number itself where one was given.
+    class_prior_path_ : ndarray
+        Class prior of each round.
+    estimator_ : classifier
+        The classifier of the last round, trained on all folds.
+    oof_probability_ : ndarray of shape (n,)
+        Probability of each training row by models that have not seen it.
+    classes_ : ndarray of shape (2,)
+
+    References
+    ----------
+    .. [1] S. Garg, Y. Wu, A. J. Smola, S. Balakrishnan, Z. C. Lipton. Mixture proportion estimation and PU learning: a
+       modern approach. NeurIPS, 2021.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.classifiers import SelfTrainingPUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(2, 1, (300, 2))
+    >>> U = np.concatenate([rng.normal(2, 1, (300, 2)), rng.normal(-2, 1, (300, 2))])
+    >>> model = SelfTrainingPUClassifier(class_prior=0.5, n_rounds=2, random_state=0)
+    >>> model.fit(*stack(P, U)).predict([[2.0, 2.0], [-2.0, -2.0]])
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        class_prior: Any = "auto",
+        alternate: bool = False,
+        n_rounds: int = 4,
+        cv: int = 5,
+        threshold: Any = 0.5,
+        scenario: str = "case-control",
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.class_prior = class_prior
+        self.alternate = alternate
+        self.n_rounds = n_rounds
+        self.cv = cv
+        self.threshold = threshold
+        self.scenario = scenario
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for unlabelled rows.
+
+        Returns
+        -------
+        self
+        """
+        rounds = self.n_rounds
+        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
+            raise ValueError(f"n_rounds must be an integer of at least 0; {rounds!r} was given.")
+        if self.alternate and not (hasattr(self.class_prior, "fit") or self.class_prior == "auto"):
+            raise ValueError(
+                "alternate=True needs an estimator as class_prior, such as purely.prior.BestBinPrior(); "
+                f"{self.class_prior!r} was given."
+            )
+        X, labels = self._ordered(X, y)
+        estimator, positive = self._base_estimator(forest()), labels.positive
+        self._resolve_prior(X, labels)
+        fold = folds_of(X, positive, self.cv, self._seed)
+        kept = np.ones(positive.size, dtype=bool)
+        score = self._scores(estimator, X, positive, fold, kept)
+        path = [self.class_prior_]
+        for _ in range(int(rounds)):
+            before = kept
+            kept = self._negatives(score, positive)
+            score = self._scores(estimator, X, positive, fold, kept)
+            if self.alternate:
+                self._prior_of_scores(score, labels)
+            path.append(self.class_prior_)
+            if not self.alternate and np.array_equal(before, kept):
+                break
+        self.class_prior_path_ = np.array(path)
+        self._calibrate(score, positive)
+        rows = np.flatnonzero(kept)
+        self.estimator_ = fit_estimator(estimator, X[rows], positive[rows], self._seed)
+        return self
+
+    def _negatives(self, score: Floats, positive: Mask) -> Mask:
+        """All rows but the share of unlabelled ones that look most positive; at least one unlabelled row stays."""
+        rest = np.flatnonzero(~positive)
+        n_kept = max(1, rest.size - round(self.unlabelled_prior_ * rest.size))
+        kept = positive.copy()
+        kept[rest[np.argsort(score[rest], kind="stable")[:n_kept]]] = True
+        return kept
+
+    def _scores(self, estimator: Any, X: Any, positive: Mask, fold: NDArray[np.intp], kept: Mask) -> Floats:
+        """Score of every row by a model that has not seen its fold, nor the rows left out."""
+        score = np.empty(positive.size)
+        for k in np.unique(fold):
+            train, test = np.flatnonzero((fold != k) & kept), np.flatnonzero(fold == k)
+            if not (~positive[train]).any():
+                train = np.flatnonzero(fold != k)  # all that was kept is in this fold
+            score[test] = log_score(fit_estimator(estimator, X[train], positive[train], self._seed), X[test])
+        return score
+
+    def _prior_of_scores(self, score: Floats, labels: PULabels) -> None:
+        estimator = clone(self.prior_estimator_)
+        estimator.fit(score[:, None], labels.positive.astype(np.intp))
+        counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": self.scenario}
+        self._adopt_prior(estimator, counts)
+        self.prior_estimator_ = estimator
+
+    def _score(self, X: Any) -> Floats:
+        return log_score(self.estimator_, X)
