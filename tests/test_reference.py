@@ -13,6 +13,8 @@ PACKAGES = [
     "purely.smi",
     "purely.representation",
     "purely.prior",
+    "purely.classifiers",
+    "purely.calibration",
     "purely.metrics",
     "purely.model_selection",
     "purely.assumptions",

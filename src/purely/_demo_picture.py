@@ -10,7 +10,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from purely.datasets import PUSample
-    from purely.demo import Direction, Information, Pool
+    from purely.demo import Classification, Direction, Information, Pool
     from purely.smi import PUSMI
 
 _POSITIVE, _UNLABELLED, _TRUTH, _OTHER = "#c8553d", "#8a9aa8", "#22333b", "#d9a441"
@@ -37,9 +37,9 @@ def draw_picture(panels: list[Panel], path: Path) -> Path:
     }
     n_rows = -(-len(panels) // 3)
     with mpl.rc_context(style):
-        figure = Figure(figsize=(11.0, 3.7 * n_rows), layout=ConstrainedLayoutEngine(wspace=0.06, hspace=0.08))
+        figure = Figure(figsize=(12.0, 3.7 * n_rows), layout=ConstrainedLayoutEngine(wspace=0.06, hspace=0.08))
         FigureCanvasAgg(figure)
-        places = figure.subplots(n_rows, 3, squeeze=False, width_ratios=[1.15, 1.25, 1.0]).ravel()
+        places = figure.subplots(n_rows, 3, squeeze=False, width_ratios=[1.15, 1.25, 1.15]).ravel()
         for axes, panel in zip(places, panels, strict=False):
             panel(axes)
         for axes in places[len(panels) :]:
@@ -79,7 +79,7 @@ def draw_ratio_panel(axes: Any, sample: PUSample, estimator: PUSMI) -> None:
     axes.plot(line, fitted.mean(axis=1), color=_POSITIVE, linewidth=2.0, label="fitted, mean over x1")
     axes.plot(line, truth, color=_TRUTH, linewidth=1.3, linestyle="--", label="true")
     axes.axhline(1.0, color=_UNLABELLED, linewidth=0.8, zorder=0)
-    axes.annotate("no information", (line[-1], 1.0), (0, 3), textcoords="offset points", ha="right", fontsize=8)
+    axes.annotate("no information", (line[-1], 1.0), (0, 3), textcoords="offset points", ha="right", fontsize=7)
     axes.set(xlabel="x0", ylabel="p(x | y=1) / p(x)", ylim=(-0.04, 1.5 * float(max(truth.max(), fitted.max()))))
     axes.set_title("The density ratio that is fitted")
     handles, labels = axes.get_legend_handles_labels()
@@ -141,3 +141,18 @@ def draw_pool_panel(axes: Any, sample: PUSample, pool: Pool) -> None:
     axes.set_ylim(0.0, 1.25 * axes.get_ylim()[1])
     axes.set_title("How many positives are in the pool")
     axes.legend(loc="upper left", fontsize=8)
+
+
+def draw_classification_panel(axes: Any, sample: PUSample, classification: Classification) -> None:
+    """Probabilities over the plane with the boundary, learnt and best."""
+    ends = [(column.min() - 0.3, column.max() + 0.3) for column in sample.X.T]
+    across, up = np.meshgrid(*(np.linspace(low, high, 81) for low, high in ends))
+    grid = np.column_stack([across.ravel(), up.ravel()])
+    probability = classification.model.predict_proba(grid)[:, 1].reshape(across.shape)
+    best = sample.problem.posterior(grid).reshape(across.shape)
+    shade = axes.contourf(across, up, probability, levels=np.linspace(0.0, 1.0, 11), cmap="RdGy_r", alpha=0.7)
+    axes.contour(across, up, probability, levels=[0.5], colors=_POSITIVE, linewidths=1.8)
+    axes.contour(across, up, best, levels=[0.5], colors=_TRUTH, linewidths=1.3, linestyles="--")
+    axes.set(xlabel="x0", ylabel="x1")
+    axes.set_title(f"Which ones: {classification.error:.1%} errors")
+    axes.figure.colorbar(shade, ax=axes, ticks=[0.0, 0.5, 1.0], label="p(y=1 | x)", shrink=0.9)
