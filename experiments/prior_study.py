@@ -72,8 +72,8 @@ READERS: dict[str, Any] = {
     "elkan-noto-e3": lambda table: elkan_noto(table, "e3"),
     "rank-pruning": rank_pruning,
 }
-#: Methods too slow to resample here; their own standard error or the folds' is used.
-UNSAMPLED = {"kernel-mean", "kernel-mean-2", "alphamax"}
+#: Methods whose intervals are resampled here; the others' come from the folds or from their own standard error.
+SAMPLED = {"combined", "best-bin"}
 #: Estimators that do not read a score.
 WHOLE = {
     "km1": lambda: KernelMeanPrior("km1"),
@@ -178,7 +178,7 @@ def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str],
                 positive,
                 reader,
                 level=0.9,
-                n_resamples=0 if name in UNSAMPLED else 30,
+                n_resamples=30 if name in SAMPLED else 0,
                 seed=cell.seed,
             )
             took = time.perf_counter() - start
