@@ -24,6 +24,7 @@ def test_the_tour_fits_80_columns_and_leaves_a_picture(tmp_path, capsys):
     assert "Class prior 0." in text
     assert "the truth is 0.7" in text
     assert "share called positive" in text
+    assert "precision" in text
 
 
 def test_without_matplotlib_and_torch_the_rest_is_told_all_the_same(tmp_path, capsys, monkeypatch):

@@ -32,6 +32,7 @@ from purely._demo_picture import (
 )
 from purely.classifiers import PUClassifier
 from purely.datasets import PUSample, TrueValue, make_paper_data
+from purely.metrics import PUReport, pu_report
 from purely.prior import ClassPrior
 from purely.representation import PURL, InformationRetained, OverfittingWarning, information_retained
 from purely.smi import (
@@ -100,6 +101,8 @@ class Classification:
     best_error: float
     predicted_share: float
     true_share: float
+    report: PUReport
+    truth: dict[str, float]
 
 
 # -- stages: what is computed -----------------------------------------------------------------------------------------
@@ -149,9 +152,12 @@ def count_positives(sample: PUSample, seed: int) -> Pool:
     return Pool(prior, sample.n_unlabelled, int(sample.y_true[sample.y == 0].sum()))
 
 
-def classify(sample: PUSample, class_prior: float, seed: int) -> Classification:
-    """The recommended classifier without its networks, which take longer, judged on new rows with known classes."""
-    model = PUClassifier(class_prior, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
+def classify(sample: PUSample, prior: ClassPrior, seed: int) -> Classification:
+    """The recommended classifier without its networks, which take longer, judged on new rows with known classes.
+
+    The report knows no class: out-of-fold probabilities of the labelled and unlabelled rows, and the prior's interval.
+    """
+    model = PUClassifier(prior.class_prior_, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
     new = sample.problem.sample(1, N_JUDGED, random_state=seed + 3)
     X, truth, posterior = new.X[1:], new.y_true[1:], new.posterior[1:]
     predicted = model.predict(X)
@@ -161,6 +167,12 @@ def classify(sample: PUSample, class_prior: float, seed: int) -> Classification:
         float(np.mean((posterior > 0.5) != truth)),
         float(np.mean(predicted)),
         float(np.mean(truth)),
+        pu_report(sample.y, model.oof_probability_, prior, random_state=seed),
+        {
+            "accuracy": float(np.mean(predicted == truth)),
+            "precision": float(np.mean(truth[predicted == 1])),
+            "recall": float(np.mean(predicted[truth == 1])),
+        },
     )
 
 
@@ -274,6 +286,23 @@ def tell_classification(classification: Classification) -> list[str]:
     ]
 
 
+def tell_report(classification: Classification) -> list[str]:
+    """What is estimated without negatives, beside the truth."""
+    report, truth = classification.report, classification.truth
+    rows = [
+        f"{name:20}{report[name].value:>9.3f}{f'[{report[name].low:.3f}, {report[name].high:.3f}]':>19}{value:>10.3f}"
+        for name, value in truth.items()
+    ]
+    return [
+        *_title("5. Can that be trusted, with no negatives to test on?"),
+        f"{'':20}{'estimate':>9}{'95% interval':>19}{'true':>10}",
+        *rows,
+        "",
+        "Estimated from positives, unlabelled rows and the prior, whose interval is",
+        "carried through; the true values are those of the new rows.",
+    ]
+
+
 def _title(text: str) -> list[str]:
     return ["", text, "-" * len(text)]
 
@@ -304,8 +333,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(tell_direction(direction))
     pool = count_positives(sample, options.seed)
     _say(tell_pool(pool))
-    classification = classify(sample, pool.prior.class_prior_, options.seed)
+    classification = classify(sample, pool.prior, options.seed)
     _say(tell_classification(classification))
+    _say(tell_report(classification))
     panels: list[Panel] = [
         partial(draw_data_panel, sample=sample),
         partial(draw_ratio_panel, sample=sample, estimator=information.estimator),
