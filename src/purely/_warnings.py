@@ -13,3 +13,7 @@ class SearchBoundWarning(PurelyWarning):
 
 class DegenerateDataWarning(PurelyWarning):
     """The data carry no information that the estimator could use, for example constant columns only."""
+
+
+class TrivialModelWarning(PurelyWarning):
+    """An answer that looks at no data, such as calling every row positive, does at least as well as the best model."""

@@ -1,0 +1,71 @@
+r"""Can the assumptions be believed? Checks that need no negative.
+
+What positive and unlabelled rows can contradict is limited, and each check says what its silence does not prove:
+
+- :func:`check_selection`: labelled positives are a random sample of the positives, and the prior is not too large.
+  Then :math:`p_U = \pi_U p_P + (1 - \pi_U) p_0`, so in every region *A*
+
+  .. math:: U(A) \ge \pi_U P(A) .
+
+- :func:`check_top`: a score that ranks positives first has a ratio :math:`P/U` that never falls as the score rises.
+- :func:`check_identifiability`: the prior is read off the top of the ratio, which must have levelled off there.
+- :func:`check_sampling`: two samples (case-control) or one (single-sample), as was said.
+
+Scores must come from models that did not train on the rows they score: out of fold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from purely.assumptions._common import AssumptionCheck, AssumptionReport
+from purely.assumptions._identifiability import check_identifiability
+from purely.assumptions._sampling import check_sampling
+from purely.assumptions._selection import check_selection, check_top
+from purely.labels import Scenario
+
+__all__ = [
+    "AssumptionCheck",
+    "AssumptionReport",
+    "check_assumptions",
+    "check_identifiability",
+    "check_sampling",
+    "check_selection",
+    "check_top",
+]
+
+
+def check_assumptions(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    *,
+    X: Any = None,
+    scenario: Scenario = "case-control",
+    alpha: float = 0.05,
+) -> AssumptionReport:
+    """All checks at once; arguments as for the single ones.
+
+    Returns
+    -------
+    AssumptionReport
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_assumptions
+    >>> from purely.datasets import make_paper_data
+    >>> data = make_paper_data(random_state=0)
+    >>> report = check_assumptions(data.y, data.posterior, class_prior=0.7, X=data.X)
+    >>> report.status, report["selection"].status
+    ('ok', 'ok')
+    """
+    return AssumptionReport(
+        (
+            check_selection(y, score, class_prior, scenario=scenario, alpha=alpha),
+            check_top(y, score, alpha=alpha),
+            check_identifiability(y, score, alpha=alpha),
+            check_sampling(y, score, class_prior, X=X, scenario=scenario, alpha=alpha),
+        )
+    )

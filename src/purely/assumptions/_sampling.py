@@ -1,0 +1,123 @@
+"""Two samples, or one of which a part was labelled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike
+from sklearn.utils import check_array
+
+from purely._base import level_to_z
+from purely._prior_value import PriorValue, read_prior
+from purely._rows import row_keys
+from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows, unlabelled_prior
+from purely.labels import PULabels, Scenario, check_scenario, read_labels
+
+__all__ = ["check_sampling"]
+
+OK: Status = "ok"
+
+
+def check_sampling(
+    y: ArrayLike,
+    score: ArrayLike | None = None,
+    class_prior: Any = None,
+    *,
+    X: Any = None,
+    scenario: Scenario = "case-control",
+    alpha: float = 0.05,
+) -> AssumptionCheck:
+    r"""Look whether the rows were drawn as was said: two samples, or one of which a part was labelled.
+
+    Two signs. Where scores and a class prior are given and "case-control" was said: a top of the score with fewer
+    unlabelled rows than :math:`\pi P(A)` that is in order with the smaller :math:`\pi_U` of a single sample. Where `X`
+    is given: labelled rows that are also among the unlabelled ones, beyond how often rows repeat anyway.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    score : array-like of shape (n,), default=None
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator, default=None
+        Known from elsewhere; an estimate from the same rows follows whatever was said.
+    X : array, data frame or sparse matrix of shape (n, d), default=None
+        The rows, to look for copies.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What was said.
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    AssumptionCheck
+        The statistic is the share of labelled rows with a copy among the unlabelled ones (NaN without `X`).
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_sampling
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(400, 600, class_prior=0.5, scenario="single-sample", random_state=0)
+    >>> check_sampling(data.y, data.X[:, 0], 0.5, scenario="case-control").status
+    'doubtful'
+    >>> check_sampling(data.y, data.X[:, 0], 0.5, scenario="single-sample").status
+    'ok'
+    """
+    scenario = check_scenario(scenario)
+    labels = read_labels(y)
+    copies, status, message = np.nan, OK, ""
+    if X is not None:
+        copies, status, message = _copies(X, labels, scenario, alpha)
+    p_value = np.nan
+    if score is not None and class_prior is not None and scenario == "case-control":
+        labels, scores = read_rows(y, score, alpha)
+        prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
+        p_value, single = (excess(labels, scores, s, alpha)[0] for s in _shares(prior, labels))
+        if grade(p_value, alpha) != OK and single >= alpha:
+            status = "violated" if status == "violated" else "doubtful"  # three causes share this sign
+            message = (
+                f"The unlabelled rows hold too few positives for a class prior of {prior.low:g} in two samples. One "
+                'sample of which a part was labelled would explain it (then use scenario="single-sample"), as would a '
+                "prior that is too large or labelling that is not at random. " + message
+            )
+    elif X is None and scenario == "case-control":
+        raise ValueError("check_sampling needs score and class_prior, or X, to look at.")
+    fine = f"Nothing speaks against the scenario {scenario!r}."
+    return AssumptionCheck("sampling", status, float(copies), float(p_value), (message or fine).strip())
+
+
+def _shares(prior: PriorValue, labels: PULabels) -> tuple[float, float]:
+    of_two = unlabelled_prior(prior.low, labels, "case-control")
+    return of_two, unlabelled_prior(prior.low, labels, "single-sample")
+
+
+def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple[float, Status, str]:
+    """Share of labelled rows with a copy among the unlabelled ones, against what repeats anyway.
+
+    Rows of few values repeat by themselves. Unlabelled rows that repeat each other show how often; so do labelled rows
+    that do, with their rate carried to U's size as if every row there were positive (which errs on the side of 'ok').
+    """
+    rows = X.tocsr() if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
+    if rows.shape[0] != labels.positive.size:
+        raise ValueError(f"X and y must have the same length; they have {rows.shape[0]} and {labels.positive.size}.")
+    keys = row_keys(rows, seed=0)
+    of_u, size = np.unique(keys[~labels.positive], return_counts=True)
+    share_p = float(np.isin(keys[labels.positive], of_u).mean())
+    share_u = float(size[size > 1].sum() / labels.n_unlabelled)
+    size_p = np.unique(keys[labels.positive], return_counts=True)[1]
+    share_pp = float(size_p[size_p > 1].sum() / labels.n_positive)
+    anyway = max(share_u, 1.0 - (1.0 - share_pp) ** max(labels.n_unlabelled / labels.n_positive, 1.0))
+    pooled = (share_p * labels.n_positive + anyway * labels.n_unlabelled) / labels.positive.size
+    error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / labels.n_positive + 1.0 / labels.n_unlabelled))
+    excess = share_p - anyway
+    if excess <= 0.05 or excess <= level_to_z(1.0 - alpha / STRICTER) * error:
+        return share_p, "ok", ""
+    found = f"{share_p:.0%} of the labelled rows are also among the unlabelled ones. "
+    if scenario == "single-sample":
+        status: Status = "violated" if excess > 0.5 else "doubtful"
+        return share_p, status, found + 'Drop these copies, or use scenario="case-control": U is then the population.'
+    return (
+        share_p,
+        "doubtful",
+        found + "Estimators may use them so, but a row and its copy must not fall to different folds: drop the copies "
+        'from U and use scenario="single-sample".',
+    )

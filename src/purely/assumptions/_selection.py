@@ -1,0 +1,137 @@
+"""Is labelling at random? What the scores of labelled and unlabelled rows can contradict."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import hypergeom
+
+from purely._prior_value import read_prior
+from purely.assumptions._common import AssumptionCheck, bin_counts, excess, grade, read_rows, unlabelled_prior
+from purely.labels import ClassPriors, Scenario, check_scenario
+
+__all__ = ["check_selection", "check_top"]
+
+
+def check_selection(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    *,
+    scenario: Scenario = "case-control",
+    alpha: float = 0.05,
+) -> AssumptionCheck:
+    r"""Test whether the labelled positives can be a random sample of the positives, at this class prior.
+
+    Tests :math:`U(A) \ge \pi_U P(A)` in every bin and upper set of the score, at the low end of the prior's interval
+    where it has one. The statistic is the largest :math:`\pi_U P(A) / U(A)`, estimated where the test is most
+    significant. A contradiction means that labelled positives crowd where there are too few unlabelled rows: selection
+    is not at random, or the prior is too large.
+
+    Silence is no proof: a bias that a smaller prior would explain, with the prior estimated from the same rows, leaves
+    no trace.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    score : array-like of shape (n,)
+        Out-of-fold scores, the greater the more positive.
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    alpha : float, default=0.05
+        "doubtful" below this p-value, "violated" below a fifth of it.
+
+    Returns
+    -------
+    AssumptionCheck
+        ``details["largest_prior"]`` is an upper confidence bound of the population's prior that holds without any other
+        assumption.
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_selection
+    >>> from purely.datasets import make_gaussians, make_label_biased
+    >>> fair, biased = make_gaussians(random_state=0), make_label_biased(random_state=0)
+    >>> check_selection(fair.y, fair.X[:, 0], class_prior=0.5).status
+    'ok'
+    >>> check_selection(biased.y, biased.X[:, 0], class_prior=0.5).status
+    'violated'
+    """
+    labels, scores = read_rows(y, score, alpha)
+    scenario = check_scenario(scenario)
+    prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
+    share = unlabelled_prior(prior.low, labels, scenario)
+    p_value, ratio, bound = excess(labels, scores, share, alpha)
+    largest = ClassPriors.from_unlabelled(
+        bound, n_positive=labels.n_positive, n_unlabelled=labels.n_unlabelled, scenario=scenario
+    ).population
+    status = grade(p_value, alpha)
+    if status == "ok":
+        message = (
+            f"No region of the score holds more labelled positives than a class prior of {prior.low:g} allows; "
+            f"priors above {largest:.3f} would be contradicted."
+        )
+    else:
+        message = (
+            f"Labelled positives crowd where there are too few unlabelled rows (a ratio of {ratio:.2f} where 1 is the "
+            f"most): either the class prior {prior.low:g} is too large (the rows allow up to {largest:.3f}), or some "
+            "positives are labelled more readily than others; then model the labelling, or label a random sample."
+        )
+    return AssumptionCheck("selection", status, ratio, p_value, message, {"largest_prior": largest})
+
+
+def check_top(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05) -> AssumptionCheck:
+    """Test whether labelled positives are missing where the unlabelled rows score highest.
+
+    A score that ranks positives first has a ratio P/U that does not fall as it rises. For each cut in the upper half
+    the share of labelled rows above it is compared with that in bands just below it (hypergeometric, Bonferroni over
+    all pairs). A fall means that positives of the highest scores are labelled less often than others, or that the score
+    does not rank. Most telling for a score with a meaning of its own, since one that was trained on P against U puts
+    few unlabelled rows above the labelled ones by construction.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+    score : array-like of shape (n,)
+    alpha : float, default=0.05
+
+    Returns
+    -------
+    AssumptionCheck
+        The statistic is the labelled share above the worst cut over that in the band below it.
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_top
+    >>> from purely.datasets import make_gaussians, make_label_biased
+    >>> fair, biased = make_gaussians(random_state=0), make_label_biased(bias=-1.5, random_state=0)
+    >>> check_top(fair.y, fair.X[:, 0]).status, check_top(biased.y, biased.X[:, 0]).status
+    ('ok', 'violated')
+    """
+    labels, scores = read_rows(y, score, alpha)
+    n_p, n_u = bin_counts(labels, scores)
+    n_bins = n_p.size
+    p_values, falls = [1.0], [1.0]
+    for cut in range(max(n_bins // 2, 1), n_bins):
+        above_p, above_u = n_p[cut:].sum(), n_u[cut:].sum()
+        for width in (1, 2, 4):
+            if width > cut:
+                continue
+            below_p, below_u = n_p[cut - width : cut].sum(), n_u[cut - width : cut].sum()
+            above, below = above_p + above_u, below_p + below_u
+            p_values.append(float(hypergeom.cdf(above_p, above + below, above_p + below_p, above)))
+            falls.append(float((above_p / above) / max(below_p / below, 0.5 / below)))
+    worst = int(np.argmin(p_values))
+    p_value = min(1.0, p_values[worst] * max(len(p_values) - 1, 1))
+    status = grade(p_value, alpha)
+    message = (
+        "The labelled share does not fall towards the top of the score."
+        if status == "ok"
+        else f"Above a high score the labelled share falls to {falls[worst]:.2f} of that just below: positives of the "
+        "highest scores are labelled less often than others, or the score does not rank positives first. Look at the "
+        "unlabelled rows of the highest scores before you estimate anything."
+    )
+    return AssumptionCheck("top", status, falls[worst], p_value, message)

@@ -1,0 +1,60 @@
+"""Evaluation without negatives: metrics from positive and unlabelled rows and a class prior.
+
+Every metric is a function of two means, over the labelled positives and over the population, and of the prior; it
+returns a :class:`PUEstimate` with a standard error, an interval that carries the prior's own interval through, and the
+assumption it rests on as a sentence.
+
+The intervals are those of a fixed model on new rows. Out-of-fold scores are honest too, but there every row is scored
+by one model and trains the others, which moves the pooled value more than the intervals know: on a9a at a prior of .7
+(1000 positives, 2000 unlabelled rows, five folds, 40 draws) the spread was 1.16 to 1.30 times the standard error out of
+fold, and .85 to 1.06 times on held-out rows.
+"""
+
+from purely._prior_value import PriorValue
+from purely.metrics._calibration import PUCalibrationCurve, pu_calibration_curve, pu_calibration_error
+from purely.metrics._estimate import PUEstimate
+from purely.metrics._ranking import (
+    PUPrecisionRecallCurve,
+    PUROCCurve,
+    pu_average_precision,
+    pu_precision_recall_curve,
+    pu_roc_auc,
+    pu_roc_curve,
+)
+from purely.metrics._report import PUReport, pu_report
+from purely.metrics._risk import pu_risk
+from purely.metrics._threshold import (
+    pu_accuracy,
+    pu_balanced_accuracy,
+    pu_f1,
+    pu_lee_liu,
+    pu_lift,
+    pu_precision,
+    pu_recall,
+    pu_specificity,
+)
+
+__all__ = [
+    "PUCalibrationCurve",
+    "PUEstimate",
+    "PUPrecisionRecallCurve",
+    "PUROCCurve",
+    "PUReport",
+    "PriorValue",
+    "pu_accuracy",
+    "pu_average_precision",
+    "pu_balanced_accuracy",
+    "pu_calibration_curve",
+    "pu_calibration_error",
+    "pu_f1",
+    "pu_lee_liu",
+    "pu_lift",
+    "pu_precision",
+    "pu_precision_recall_curve",
+    "pu_recall",
+    "pu_report",
+    "pu_risk",
+    "pu_roc_auc",
+    "pu_roc_curve",
+    "pu_specificity",
+]

@@ -1,0 +1,234 @@
+r"""Are probabilities honest? Calibration of p(y=1|x) without a negative.
+
+Within a bin *b* of predicted probabilities the positives' share is :math:`\pi P_b / X_b`, with :math:`P_b` and
+:math:`X_b` the shares of the labelled positives and of the population that fall into it. The expected calibration error
+weights a bin's gap by :math:`X_b`, which cancels the denominator:
+
+.. math:: \mathrm{ECE} = \sum_b \big| E_X[\hat p\, 1_b] - \pi P_b \big| .
+
+A gap is never exactly zero in a sample, and absolute values do not average out. With :math:`d_b` the gap and
+:math:`v_b` its sampling variance, :math:`d_b^2 - v_b` is an unbiased estimate of the squared gap, and the error that is
+reported is :math:`\sum_b \sqrt{\max(0, d_b^2 - v_b)}`; ``debias=False`` takes the gaps as they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import chdtri
+from sklearn.utils import check_scalar
+
+from purely._base import level_to_z
+from purely.labels import Scenario
+from purely.metrics._estimate import Evaluation, Floats, PUEstimate, needs_prior
+
+__all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
+
+Strategy = Literal["uniform", "quantile"]
+
+
+@dataclass(frozen=True, eq=False)
+class PUCalibrationCurve:
+    """Predicted and observed share of positives in each bin, from :func:`pu_calibration_curve`.
+
+    Attributes
+    ----------
+    predicted : ndarray of shape (n_bins,)
+        Mean predicted probability of the population's rows in the bin.
+    observed : ndarray of shape (n_bins,)
+        Estimated share of positives in the bin; may exceed 1, by chance or because the prior is too large.
+    standard_error : ndarray of shape (n_bins,)
+        Of `observed`, the prior taken as known.
+    share : ndarray of shape (n_bins,)
+        Share of the population in the bin; empty bins are left out.
+    assumption : str
+    """
+
+    predicted: Floats = field(repr=False)
+    observed: Floats = field(repr=False)
+    standard_error: Floats = field(repr=False)
+    share: Floats = field(repr=False)
+    assumption: str
+
+
+@dataclass(frozen=True)
+class _Bins:
+    counts: tuple[Floats, Floats]
+    predicted: tuple[Floats, Floats]  # mean probability of the P rows and of the U rows in each bin
+
+
+def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strategy: Strategy) -> _Bins:
+    values = evaluation.column(probability, "probability")
+    if not ((values >= 0.0) & (values <= 1.0)).all():
+        raise ValueError(
+            "probability must lie between 0 and 1; decision values are not probabilities, calibrate them first."
+        )
+    n_bins = int(check_scalar(n_bins, "n_bins", (int, np.integer), min_val=1))
+    if strategy == "uniform":
+        group = np.minimum((values * n_bins).astype(np.intp), n_bins - 1)
+    elif strategy == "quantile":
+        population = values if evaluation.scenario == "single-sample" else values[~evaluation.labels.positive]
+        edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
+        group = np.searchsorted(edges, values, side="left").astype(np.intp)
+    else:
+        raise ValueError(f"strategy must be 'uniform' or 'quantile'; {strategy!r} was given.")
+    group = np.unique(group, return_inverse=True)[1].astype(np.intp)
+    n_groups = int(group.max()) + 1
+    counts = evaluation.counts(group, n_groups)
+    positive = evaluation.labels.positive
+    means = tuple(
+        np.bincount(group[rows], values[rows], n_groups) / np.maximum(count, 1.0)
+        for rows, count in zip((positive, ~positive), counts, strict=True)
+    )
+    return _Bins(counts, (means[0], means[1]))
+
+
+def _variances(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
+    """Sampling variance of each gap: P and U apart, or one sample whose positives enter both means."""
+    (n_p, n_u), (mean_p, mean_u) = bins.counts, bins.predicted
+    total_p, total_u = n_p.sum(), n_u.sum()
+    share_p = n_p / total_p
+    if evaluation.scenario == "case-control":
+        of_p = prior**2 * share_p * (1.0 - share_p) / total_p
+        share_u = n_u / total_u
+        return np.asarray(of_p + mean_u**2 * share_u * (1.0 - share_u) / total_u)
+    n = total_p + total_u
+    mean = (n_p * mean_p + n_u * mean_u) / n
+    # contribution of a row to the gap: p 1_b / n - pi (1_b - share) / n_P at a positive, p 1_b / n elsewhere
+    inside_p = (mean_p - mean) / n - prior * (1.0 - share_p) / total_p
+    outside_p = -mean / n + prior * share_p / total_p
+    of_p = n_p * inside_p**2 + (total_p - n_p) * outside_p**2
+    return np.asarray(of_p + n_u * ((mean_u - mean) / n) ** 2 + (total_u - n_u) * (mean / n) ** 2)
+
+
+def pu_calibration_error(
+    y: ArrayLike,
+    probability: ArrayLike,
+    class_prior: Any,
+    *,
+    n_bins: int = 10,
+    strategy: Strategy = "quantile",
+    debias: bool = True,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 500,
+    random_state: Any = None,
+) -> PUEstimate:
+    r"""Expected calibration error of probabilities of the *true* class, from positive and unlabelled rows.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    probability : array-like of shape (n,)
+        Predicted p(y=1|x), between 0 and 1, of rows that trained neither the model nor its calibration.
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator
+    n_bins : int, default=10
+    strategy : {"quantile", "uniform"}, default="quantile"
+        Bins of equal shares of the population, or of equal width.
+    debias : bool, default=True
+        Subtract what chance alone adds to the gaps.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    level : float, default=0.95
+    n_bootstrap : int, default=500
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    PUEstimate
+        Its note says what a perfectly calibrated model would show on as many rows without `debias`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_calibration_error
+    >>> data = make_gaussians(2000, 4000, random_state=0)
+    >>> honest = pu_calibration_error(data.y, data.posterior, class_prior=0.5, random_state=0)
+    >>> shrunk = pu_calibration_error(data.y, 0.25 + data.posterior / 2, class_prior=0.5, random_state=0)
+    >>> honest.value < 0.02 < 0.1 < shrunk.value  # the truth is 0 and 0.18
+    True
+    """
+    evaluation = Evaluation.read(
+        y, needs_prior(class_prior, "the calibration error"), scenario, level, n_bootstrap, random_state
+    )
+    assert evaluation.prior is not None
+    bins = _bin_rows(evaluation, probability, n_bins, strategy)
+    variances = _variances(evaluation, bins, evaluation.prior.value)
+    mean_p, mean_u = bins.predicted
+    share_of_p = bins.counts[0].sum() / evaluation.labels.positive.size
+
+    def gaps(p: Floats, x: Floats, prior: Floats) -> Floats:
+        if evaluation.scenario == "case-control":
+            predicted = x * mean_u
+        else:  # the P rows are a part of the population's rows
+            predicted = share_of_p * p * (mean_p - mean_u) + x * mean_u
+        return np.asarray(predicted - np.asarray(prior)[..., None] * p)
+
+    def error(noise: float, p: Floats, x: Floats, prior: Floats) -> Floats:
+        return np.asarray(np.sqrt(np.maximum(gaps(p, x, prior) ** 2 - noise * variances, 0.0)).sum(axis=-1))
+
+    once, twice = (1.0, 2.0) if debias else (0.0, 1.0)  # a draw is noisier than the sample by as much again
+    estimate = evaluation.estimate(
+        "calibration error",
+        lambda p, x, prior: error(once, p, x, prior),
+        bins.counts,
+        legal=(0.0, 1.0),
+        resampled=(lambda p, x, prior: error(twice, p, x, prior), bins.counts),
+        centred=True,
+    )
+    # gaps that are jointly no larger than chance makes them leave a calibrated model possible
+    p, x = evaluation.shares(*bins.counts)
+    of_prior = (p * (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))) ** 2
+    joint = float((gaps(p, x, np.asarray(evaluation.prior.value)) ** 2 / (variances + of_prior)).sum())
+    if np.isfinite(estimate.low) and joint <= chdtri(variances.size, 1.0 - evaluation.level):
+        estimate = replace(estimate, low=0.0)
+    floor = float(np.sqrt(2.0 / np.pi * variances).sum())
+    return replace(estimate, note=estimate.note or f"Chance alone gives gaps that add up to {floor:.3f} on these rows.")
+
+
+def pu_calibration_curve(
+    y: ArrayLike,
+    probability: ArrayLike,
+    class_prior: Any,
+    *,
+    n_bins: int = 10,
+    strategy: Strategy = "quantile",
+    scenario: Scenario = "case-control",
+) -> PUCalibrationCurve:
+    """Predicted against observed share of positives, bin by bin: the data of a reliability diagram.
+
+    Arguments as for :func:`pu_calibration_error`.
+
+    Returns
+    -------
+    PUCalibrationCurve
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_calibration_curve
+    >>> data = make_gaussians(2000, 4000, random_state=0)
+    >>> curve = pu_calibration_curve(data.y, data.posterior, class_prior=0.5, n_bins=4)
+    >>> bool((abs(curve.observed - curve.predicted) < 4 * curve.standard_error).all())
+    True
+    """
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario, 0.95, 0, None)
+    assert evaluation.prior is not None
+    prior = evaluation.prior.value
+    bins = _bin_rows(evaluation, probability, n_bins, strategy)
+    (n_p, n_u), (mean_p, mean_u) = bins.counts, bins.predicted
+    p, x = evaluation.shares(n_p, n_u)
+    kept = x > 0.0  # a bin that holds labelled positives only has no share of the population to compare with
+    if evaluation.scenario == "case-control":
+        predicted, rows = mean_u, n_u
+    else:
+        rows = n_p + n_u
+        predicted = (n_p * mean_p + n_u * mean_u) / rows
+    observed = prior * p[kept] / x[kept]
+    relative = (1.0 - p[kept]) / np.maximum(n_p[kept], 1.0) + (1.0 - x[kept]) / rows[kept]
+    # with no labelled positive in the bin the relative error has no base: take that of one row
+    base: NDArray[Any] = np.maximum(observed, prior / n_p.sum() / x[kept])
+    return PUCalibrationCurve(predicted[kept], observed, base * np.sqrt(relative), x[kept], evaluation.assumption())

@@ -1,0 +1,255 @@
+r"""Estimates from positive and unlabelled rows: what is resampled, what is clipped, what is said about it.
+
+Let :math:`\pi` be the population's class prior, :math:`E_P` the mean over the labelled positives and :math:`E_X` the
+mean over the population,
+
+.. math::
+
+    E_X[f] = E_U[f] \quad\text{(case-control)}, \qquad
+    E_X[f] = \frac{n_P E_P[f] + n_U E_U[f]}{n_P + n_U} \quad\text{(single-sample)} .
+
+In the single-sample scenario the unlabelled rows are what labelling left over; all rows together are the sample of the
+population. Every metric here is a function of :math:`E_P`, :math:`E_X` and :math:`\pi` alone, so one formula serves
+both scenarios. Written with the share :math:`\pi_U` of positives among the unlabelled rows it reads as usual: for the
+false positive rate
+
+.. math:: \frac{E_X[f] - \pi E_P[f]}{1 - \pi} = \frac{E_U[f] - \pi_U E_P[f]}{1 - \pi_U} .
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_scalar, column_or_1d
+
+from purely._base import draw_seed, level_to_z
+from purely._prior_value import PriorValue, read_prior
+from purely.labels import ClassPriors, PULabels, Scenario, check_scenario, read_labels
+
+Floats = NDArray[np.float64]
+#: (shares of P, shares of the population, class prior) -> value; the groups are the last axis, draws the first.
+Functional = Callable[[Floats, Floats, Floats], Floats]
+
+#: Resampling works on at most this many groups of neighbouring scores; the value itself always uses every row.
+MAX_GROUPS = 1000
+
+#: Jeffreys' half a row in each cell: an interval at 0 or 1 then has a width.
+HALF_A_ROW = 0.5
+
+
+@dataclass(frozen=True)
+class PUEstimate:
+    """A metric estimated from positive and unlabelled rows.
+
+    Attributes
+    ----------
+    name : str
+    value : float
+        Within the metric's legal range.
+    standard_error, low, high : float
+        From `n_bootstrap` draws of the rows and of the class prior; NaN where none were asked for.
+    level : float
+        Level of the interval.
+    assumption : str
+        What must hold for the value to mean what its name says.
+    raw : float
+        The value before it was clipped to the legal range.
+    note : str
+        What to look at, empty where there is nothing: for example that the raw value was out of range.
+    """
+
+    name: str
+    value: float
+    standard_error: float
+    low: float
+    high: float
+    level: float
+    assumption: str
+    raw: float
+    note: str = ""
+
+    def __float__(self) -> float:
+        return self.value
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.level:.0%} interval)"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What every metric is asked with: labels, prior, scenario, and how to resample."""
+
+    labels: PULabels
+    prior: PriorValue | None
+    scenario: Scenario
+    level: float
+    n_bootstrap: int
+    seed: int
+
+    @classmethod
+    def read(
+        cls,
+        y: ArrayLike,
+        class_prior: Any,
+        scenario: Scenario,
+        level: float,
+        n_bootstrap: int,
+        random_state: Any,
+    ) -> Evaluation:
+        """Validate what all metrics share; a prior of None is for metrics that need none."""
+        labels = read_labels(y)
+        scenario = check_scenario(scenario)
+        level_to_z(level)
+        n_draws = int(check_scalar(n_bootstrap, "n_bootstrap", (int, np.integer), min_val=0))
+        prior = None
+        if class_prior is not None:
+            prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
+            ClassPriors.from_population(  # refuses a prior below the labelled share of a single sample
+                prior.value, n_positive=labels.n_positive, n_unlabelled=labels.n_unlabelled, scenario=scenario
+            )
+        return cls(labels, prior, scenario, float(level), n_draws, draw_seed(random_state))
+
+    def column(self, values: ArrayLike, name: str) -> Floats:
+        """One finite number a row."""
+        numbers = np.asarray(column_or_1d(np.asarray(values)), dtype=np.float64)
+        self._same_length(numbers, name)
+        if not np.isfinite(numbers).all():
+            bad = int((~np.isfinite(numbers)).sum())
+            raise ValueError(f"{name} has {bad} NaN or infinite value(s); it must be finite.")
+        return numbers
+
+    def predictions(self, y_pred: ArrayLike) -> NDArray[np.bool_]:
+        """Predicted classes as a mask of the positives; in the coding of the labels, or 1 against 0 or -1."""
+        values = np.asarray(column_or_1d(np.asarray(y_pred)))
+        self._same_length(values, "y_pred")
+        usual = self.labels.classes.dtype.kind in "biuf" and self.labels.classes[1] == 1
+        if values.dtype.kind == "b" or (usual and values.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all()):
+            return np.asarray(values == 1, dtype=bool)
+        if usual and values.dtype.kind == "f":
+            raise ValueError(
+                "y_pred must hold predicted classes; it holds real numbers. Compare scores with a threshold first: "
+                "score > 0.5."
+            )
+        return read_labels(values, classes=self.labels.classes).positive
+
+    def _same_length(self, values: NDArray[Any], name: str) -> None:
+        if values.shape[0] != self.labels.positive.size:
+            raise ValueError(
+                f"{name} and y must have the same length; they have {values.shape[0]} and "
+                f"{self.labels.positive.size} rows."
+            )
+
+    # -- groups of rows and their shares ------------------------------------------------------------------------------
+
+    def counts(self, group: NDArray[np.intp], n_groups: int) -> tuple[Floats, Floats]:
+        """Labelled positives and unlabelled rows in each group."""
+        positive = self.labels.positive
+        n_p = np.bincount(group[positive], minlength=n_groups).astype(np.float64)
+        n_u = np.bincount(group[~positive], minlength=n_groups).astype(np.float64)
+        return n_p, n_u
+
+    def shares(self, n_p: Floats, n_u: Floats) -> tuple[Floats, Floats]:
+        """Shares of P and of the population in each group; works on draws too (groups on the last axis)."""
+        population = n_u if self.scenario == "case-control" else n_p + n_u
+        return n_p / n_p.sum(-1, keepdims=True), population / population.sum(-1, keepdims=True)
+
+    def draws(self, n_p: Floats, n_u: Floats, smoothing: float) -> tuple[Floats, Floats, Floats]:
+        """Shares of P and of the population in each group, and the prior, `n_bootstrap` times.
+
+        The Bayesian bootstrap: gamma weights, summed over a group's rows. In the case-control scenario P and U are two
+        samples and are weighted apart; in the single-sample scenario all rows are one sample.
+        """
+        rng = np.random.default_rng(self.seed)
+        shape = (self.n_bootstrap, n_p.size)
+        priors = np.ones(self.n_bootstrap) if self.prior is None else self.prior.draw(self.n_bootstrap, rng)
+        weight_p = rng.standard_gamma(n_p + smoothing, shape)
+        weight_u = rng.standard_gamma(n_u + smoothing, shape)
+        if self.scenario == "single-sample":
+            priors = np.maximum(priors, self.labels.n_positive / self.labels.positive.size)
+        return *self.shares(weight_p, weight_u), priors
+
+    # -- from draws to an estimate ------------------------------------------------------------------------------------
+
+    def estimate(
+        self,
+        name: str,
+        functional: Functional,
+        counts: tuple[Floats, Floats],
+        *,
+        legal: tuple[float, float],
+        resampled: tuple[Functional, tuple[Floats, Floats]] | None = None,
+        smoothing: float = 0.0,
+        centred: bool = False,
+        note: str = "",
+    ) -> PUEstimate:
+        """Value on every row, spread over the draws, both clipped to the legal range.
+
+        `resampled` replaces functional and counts for the draws (neighbouring scores grouped); `centred` moves the
+        draws onto the value, for functionals whose bias grows with noise, since a draw is noisier than the sample; both
+        arms then take the longer one's length, since such draws crowd at the end of the legal range.
+        """
+        prior = np.asarray(1.0 if self.prior is None else self.prior.value)
+        raw = float(functional(*self.shares(*counts), prior))
+        value = float(np.clip(raw, *legal))
+        error, low, high = np.nan, np.nan, np.nan
+        if self.n_bootstrap > 1:
+            on_draws, grouped = resampled or (functional, counts)
+            draws = np.asarray(on_draws(*self.draws(*grouped, smoothing)), dtype=np.float64)
+            tail = (1.0 - self.level) / 2.0
+            low, high = np.quantile(draws, [tail, 1.0 - tail])
+            if centred:
+                arm = max(draws.mean() - low, high - draws.mean())
+                low, high = raw - arm, raw + arm
+            low, high = np.clip([min(low, value), max(high, value)], *legal)
+            error = draws.std(ddof=1)
+            if self.labels.n_positive < 2 and not smoothing:
+                error, (low, high) = np.nan, legal
+                note = note or "One labelled positive says nothing about the spread: the interval is the legal range."
+        note = note or self._out_of_range(raw, value, float(error))
+        return PUEstimate(name, value, float(error), float(low), float(high), self.level, self.assumption(), raw, note)
+
+    def _out_of_range(self, raw: float, value: float, error: float) -> str:
+        if raw == value:
+            return ""
+        if np.isfinite(error) and abs(raw - value) < 2.0 * error:
+            return f"The raw value {raw:.4g} was out of range, by no more than chance explains."
+        reason = "the labelled positives are not a random sample of the positives"
+        if self.prior is not None:
+            reason = f"the class prior {self.prior.value:g} is too large, or {reason}"
+        return f"The raw value {raw:.4g} was out of range: {reason}."
+
+    def assumption(self) -> str:
+        """What must hold, as a sentence."""
+        if self.scenario == "case-control":
+            sentence = (
+                "The labelled positives are a random sample of all positives and the unlabelled rows a random sample "
+                "of the population"
+            )
+        else:
+            sentence = (
+                "The labelled positives are a random part of all positives, and labelled and unlabelled rows together "
+                "are a random sample of the population"
+            )
+        if self.prior is None:
+            return sentence + "; no class prior is needed."
+        return sentence + f", whose class prior is {self.prior}."
+
+
+def needs_prior(class_prior: Any, name: str) -> Any:
+    """Refuse None where the formula holds a prior."""
+    if class_prior is None:
+        raise ValueError(f"{name} needs class_prior: a number in (0, 1), an interval, or a fitted prior estimator.")
+    return class_prior
+
+
+def group_scores(score: Floats, max_groups: int | None = None) -> tuple[NDArray[np.intp], int]:
+    """Group of each row, ascending with the score: one a distinct score, neighbours merged beyond `max_groups`."""
+    _, group, size = np.unique(score, return_inverse=True, return_counts=True)
+    if max_groups is not None and size.size > max_groups:
+        merged = ((np.cumsum(size) - 1) * max_groups) // score.size
+        group = np.unique(merged[group], return_inverse=True)[1]
+    return group.astype(np.intp), int(group.max()) + 1

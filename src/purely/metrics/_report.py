@@ -1,0 +1,161 @@
+"""One page about a classifier, from positive and unlabelled rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purely._base import draw_seed
+from purely._prior_value import PriorValue
+from purely.labels import ClassPriors, Scenario
+from purely.metrics._calibration import pu_calibration_error
+from purely.metrics._estimate import Evaluation, PUEstimate, needs_prior
+from purely.metrics._ranking import FUNCTIONALS as RANKING
+from purely.metrics._ranking import ranking_metric
+from purely.metrics._risk import pu_risk
+from purely.metrics._threshold import threshold_metric
+
+__all__ = ["PUReport", "pu_report"]
+
+_PREDICTED = ("accuracy", "precision", "recall", "f1", "specificity", "balanced_accuracy", "lift")
+
+
+@dataclass(frozen=True, eq=False)
+class PUReport:
+    """All metrics of one score and threshold, from :func:`pu_report`; prints as a table.
+
+    Attributes
+    ----------
+    estimates : dict of str to PUEstimate
+        Also by ``report["f1"]``.
+    class_prior : PriorValue
+        The population's prior and its interval.
+    priors : ClassPriors
+        The same prior, the share among the unlabelled rows and the labelling frequency.
+    n_positive, n_unlabelled : int
+    threshold : float
+    predicted_share : float
+        Share of the unlabelled rows above the threshold.
+    assumption : str
+    notes : tuple of str
+        What to look at, one sentence a metric.
+    """
+
+    estimates: dict[str, PUEstimate] = field(repr=False)
+    class_prior: PriorValue
+    priors: ClassPriors
+    n_positive: int
+    n_unlabelled: int
+    threshold: float
+    predicted_share: float
+    assumption: str
+    notes: tuple[str, ...]
+
+    def __getitem__(self, name: str) -> PUEstimate:
+        return self.estimates[name]
+
+    def __iter__(self) -> Iterator[PUEstimate]:
+        return iter(self.estimates.values())
+
+    def to_dict(self) -> dict[str, float]:
+        """Values by name, for a log or a table row."""
+        return {name: estimate.value for name, estimate in self.estimates.items()}
+
+    def __str__(self) -> str:
+        level = next(iter(self)).level
+        lines = [
+            f"{self.n_positive} labelled positives, {self.n_unlabelled} unlabelled rows, {self.priors.scenario}; "
+            f"class prior {self.class_prior}, {self.priors.unlabelled:.3f} among the unlabelled",
+            f"{'':20}{'value':>8}{'error':>8}   {level:.0%} interval",
+        ]
+        lines += [
+            f"{name:20}{e.value:8.3f}{e.standard_error:8.3f}   [{e.low:.3f}, {e.high:.3f}]"
+            for name, e in self.estimates.items()
+        ]
+        lines.append(f"Above the threshold {self.threshold:g}: {self.predicted_share:.1%} of the unlabelled rows.")
+        lines.append(f"Assumption: {self.assumption}")
+        return "\n".join(lines + [f"Note: {note}" for note in self.notes])
+
+
+def pu_report(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    threshold: float = 0.5,
+    *,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 500,
+    random_state: Any = None,
+) -> PUReport:
+    """Everything that positive and unlabelled rows say about a score and a threshold.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    score : array-like of shape (n,)
+        Scores or probabilities of rows that did not train the model. Where all lie in [0, 1] they are taken as
+        probabilities, and their calibration error is reported too.
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator
+    threshold : float, default=0.5
+        A row is predicted positive above it; 0 is usual for a decision function.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    level : float, default=0.95
+    n_bootstrap : int, default=500
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    PUReport
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_report
+    >>> data = make_gaussians(1000, 2000, random_state=1)
+    >>> report = pu_report(data.y, data.posterior, class_prior=(0.45, 0.55), random_state=0)
+    >>> round(report["accuracy"].value, 3)
+    0.849
+    >>> print(report)  # doctest: +ELLIPSIS
+    1000 labelled positives, 2000 unlabelled rows, case-control; class prior 0.5 ...
+                           value   error   95% interval
+    accuracy               0.849   ...
+    """
+    needs_prior(class_prior, "the report")
+    seed = draw_seed(random_state)
+    evaluation = Evaluation.read(y, class_prior, scenario, level, n_bootstrap, seed)
+    scores = evaluation.column(score, "score")
+    predicted = scores > float(threshold)
+    labels, prior = evaluation.labels, evaluation.prior
+    assert prior is not None
+    rest = (prior, scenario, level, n_bootstrap, seed)
+    estimates = {name: threshold_metric(name, y, predicted, *rest) for name in _PREDICTED}
+    estimates |= {name: ranking_metric(name, y, scores, *rest) for name in RANKING}
+    options: dict[str, Any] = {
+        "scenario": scenario,
+        "level": level,
+        "n_bootstrap": n_bootstrap,
+        "random_state": seed,
+    }
+    estimates["risk"] = pu_risk(y, scores, prior, threshold=threshold, **options)
+    if ((scores >= 0.0) & (scores <= 1.0)).all():
+        estimates["brier"] = pu_risk(y, scores, prior, loss="brier", **options)
+        estimates["calibration_error"] = pu_calibration_error(y, scores, prior, **options)
+    return PUReport(
+        estimates=estimates,
+        class_prior=prior,
+        priors=ClassPriors.from_population(
+            prior.value, n_positive=labels.n_positive, n_unlabelled=labels.n_unlabelled, scenario=evaluation.scenario
+        ),
+        n_positive=labels.n_positive,
+        n_unlabelled=labels.n_unlabelled,
+        threshold=float(threshold),
+        predicted_share=float(np.mean(predicted[~labels.positive])),
+        assumption=evaluation.assumption(),
+        notes=tuple(f"{name}: {e.note}" for name, e in estimates.items() if e.note),
+    )

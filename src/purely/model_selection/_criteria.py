@@ -1,0 +1,116 @@
+r"""What a model can be chosen by, with positive and unlabelled rows only.
+
+A criterion turns a model's outputs into groups of rows and a functional of the groups' shares, as the metrics do. Three
+need no class prior: "ranking", :math:`\Pr(s_P > s_X)`, which orders models as the area under the ROC curve does;
+"lee_liu", :math:`r^2 / q`; and "information", that of the best multiple of a non-negative score *s*,
+
+.. math::
+
+    I = \max_a \; a E_P[s] - \tfrac12 a^2 E_X[s^2] - \tfrac12
+    = \frac12 \left( \frac{E_P[s]^2}{E_X[s^2]} - 1 \right),
+
+which the density ratio, and so p(y=1|x), makes largest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logit
+
+from purely.metrics._estimate import Floats, Functional, group_scores
+from purely.metrics._ranking import FUNCTIONALS as RANKING
+from purely.metrics._risk import LOSSES, risk_functional
+from purely.metrics._threshold import FUNCTIONALS as THRESHOLD
+
+Kind = Literal["classes", "scores", "margins", "weights", "probabilities"]
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A name, what it looks at, whether more is better, and whether its formula holds the prior."""
+
+    name: str
+    kind: Kind
+    greater_is_better: bool = True
+    with_prior: bool = True
+
+    def prepare(self, output: Floats) -> tuple[NDArray[np.intp], int, Functional]:
+        """Group of each row, number of groups, and the functional of the groups' shares."""
+        if self.kind == "classes":
+            group, n_groups = (output > 0.5).astype(np.intp), 2
+            if self.name == "risk":
+                return group, n_groups, risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), False)
+            return group, n_groups, THRESHOLD[self.name][0]
+        group, n_groups = group_scores(output)
+        if self.name in RANKING:
+            return group, n_groups, RANKING[self.name]
+        if self.name == "ranking":
+            return group, n_groups, lambda p, x, prior: RANKING["roc_auc"](p, x, np.zeros_like(prior))
+        values = np.unique(output)
+        if self.name == "information":
+            return group, n_groups, _information(values)
+        loss = {"brier": "brier", "logistic_risk": "logistic", "sigmoid_risk": "sigmoid"}[self.name]
+        at_positive, at_negative = (f(values) for f in LOSSES[loss])
+        return group, n_groups, risk_functional(at_positive, at_negative, False)
+
+
+def _information(values: Floats) -> Functional:
+    def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
+        square = np.asarray(x @ values**2)
+        first = np.asarray(p @ values) ** 2
+        return np.asarray(0.5 * (np.divide(first, square, out=np.ones_like(square), where=square > 0.0) - 1.0))
+
+    return functional
+
+
+CRITERIA: dict[str, Criterion] = {
+    **{name: Criterion(name, "classes", True, needs) for name, (_, _, needs) in THRESHOLD.items()},
+    **{name: Criterion(name, "scores") for name in RANKING},
+    "risk": Criterion("risk", "classes", greater_is_better=False),
+    "brier": Criterion("brier", "probabilities", greater_is_better=False),
+    "logistic_risk": Criterion("logistic_risk", "margins", greater_is_better=False),
+    "sigmoid_risk": Criterion("sigmoid_risk", "margins", greater_is_better=False),
+    "ranking": Criterion("ranking", "scores", with_prior=False),
+    "information": Criterion("information", "weights", with_prior=False),
+}
+
+
+def find_criterion(name: object, class_prior: Any) -> Criterion:
+    """The criterion of that name; refused where it is unknown, or needs a prior and has none."""
+    if name not in CRITERIA:
+        raise ValueError(f"scoring must be one of {', '.join(map(repr, sorted(CRITERIA)))}; {name!r} was given.")
+    criterion = CRITERIA[str(name)]
+    if criterion.with_prior and class_prior is None:
+        free = ", ".join(repr(n) for n, c in sorted(CRITERIA.items()) if not c.with_prior and n != "recall")
+        raise ValueError(f"scoring={name!r} needs class_prior; without one choose among {free}.")
+    return criterion
+
+
+def model_output(estimator: Any, X: Any, kind: Kind, classes: NDArray[Any]) -> Floats:
+    """What a fitted model says about rows: 1 and 0 for its classes, scores, margins or probabilities.
+
+    A score only orders rows; a margin has its threshold at 0 (the logit of a probability where a model has no decision
+    function); a weight is any multiple of the probability, such as the density ratio. `classes` is the coding of the
+    labels, the positive one last.
+    """
+    if kind == "classes":
+        return np.asarray(np.asarray(estimator.predict(X)) == classes[1], dtype=np.float64)
+    if kind in ("scores", "margins") and hasattr(estimator, "decision_function"):
+        return np.asarray(estimator.decision_function(X), dtype=np.float64).reshape(-1)
+    if hasattr(estimator, "predict_proba"):
+        columns = list(getattr(estimator, "classes_", classes))
+        p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, columns.index(classes[1])]
+        return np.asarray(logit(np.clip(p, 1e-12, 1.0 - 1e-12))) if kind == "margins" else p
+    if kind in ("scores", "weights") and hasattr(estimator, "density_ratio"):
+        return np.maximum(np.asarray(estimator.density_ratio(X), dtype=np.float64).reshape(-1), 0.0)
+    needed = {
+        "scores": "decision_function, predict_proba or density_ratio",
+        "margins": "decision_function or predict_proba",
+        "weights": "predict_proba or density_ratio",
+        "probabilities": "predict_proba",
+    }[kind]
+    raise TypeError(f"{type(estimator).__name__} has no {needed}, which this criterion looks at.")

@@ -1,0 +1,98 @@
+"""Scorers for ``GridSearchCV`` and ``cross_val_score`` that see positive and unlabelled rows only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purely._prior_value import PriorValue, read_prior
+from purely.labels import Scenario, check_scenario
+from purely.metrics._estimate import Evaluation
+from purely.model_selection._criteria import CRITERIA, find_criterion, model_output
+
+__all__ = ["PUScorer", "pu_scorer", "pu_scorer_names"]
+
+
+@dataclass(frozen=True)
+class PUScorer:
+    """A scorer, called with a fitted model, rows and positive-unlabelled labels; made by :func:`pu_scorer`.
+
+    Attributes
+    ----------
+    scoring : str
+    class_prior : PriorValue or None
+    scenario : {"case-control", "single-sample"}
+    """
+
+    scoring: str
+    class_prior: PriorValue | None
+    scenario: Scenario
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: None = None) -> float:
+        """Score, greater is better; not clipped to the legal range, so that the mean over folds is not biased."""
+        if sample_weight is not None:
+            raise ValueError("PU scorers do not take sample_weight.")
+        criterion = CRITERIA[self.scoring]
+        evaluation = Evaluation.read(y, self.class_prior, self.scenario, 0.95, 0, 0)
+        output = model_output(estimator, X, criterion.kind, evaluation.labels.classes)
+        group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
+        prior = np.asarray(1.0 if self.class_prior is None else self.class_prior.value)
+        value = float(functional(*evaluation.shares(*evaluation.counts(group, n_groups)), prior))
+        value = float(np.nan_to_num(value, posinf=1.0))  # a precision with no unlabelled row above the threshold
+        return value if criterion.greater_is_better else -value
+
+    def __repr__(self) -> str:
+        prior = "" if self.class_prior is None else f", class_prior={self.class_prior}"
+        return f"pu_scorer({self.scoring!r}{prior}, scenario={self.scenario!r})"
+
+
+def pu_scorer(scoring: str, class_prior: Any = None, *, scenario: Scenario = "case-control") -> PUScorer:
+    """Make a scorer from a metric's name.
+
+    Parameters
+    ----------
+    scoring : str
+        One of :func:`pu_scorer_names`. Risks and the Brier score are returned negative: greater is better.
+    class_prior : float, interval or fitted prior estimator, default=None
+        One prior for all models: a model that brought its own would grade itself. "ranking", "information", "lee_liu",
+        "lift" and "recall" need none.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+
+    Returns
+    -------
+    PUScorer
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.model_selection import PUStratifiedKFold, pu_scorer
+    >>> data = make_gaussians(n_features=5, random_state=0)
+    >>> search = GridSearchCV(
+    ...     LogisticRegression(),
+    ...     {"C": [1e-4, 1.0]},
+    ...     scoring=pu_scorer("roc_auc", class_prior=0.5),
+    ...     cv=PUStratifiedKFold(5, random_state=0),
+    ... ).fit(data.X, data.y)
+    >>> bool(0.8 < search.best_score_ < 1.05)
+    True
+    """
+    find_criterion(scoring, class_prior)
+    prior = read_prior(class_prior) if class_prior is not None and CRITERIA[scoring].with_prior else None
+    return PUScorer(scoring, prior, check_scenario(scenario))
+
+
+def pu_scorer_names() -> list[str]:
+    """Names that :func:`pu_scorer` and :func:`select_model` know.
+
+    Examples
+    --------
+    >>> from purely.model_selection import pu_scorer_names
+    >>> "f1" in pu_scorer_names()
+    True
+    """
+    return sorted(CRITERIA)

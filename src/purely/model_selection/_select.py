@@ -1,0 +1,319 @@
+r"""Choose between models with positive and unlabelled rows only.
+
+Every candidate is scored out of fold by one criterion at one class prior. The rows are then drawn anew, `n_bootstrap`
+times and the same way for all candidates, so that the standard error of a *difference* is that of paired scores: two
+models that make the same mistakes on the same rows are compared far more sharply than either is measured.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing, indexable
+
+from purely._base import draw_seed, level_to_z
+from purely._warnings import TrivialModelWarning
+from purely.labels import Scenario
+from purely.metrics._estimate import Evaluation, Floats, PUEstimate
+from purely.model_selection._criteria import Criterion, Kind, find_criterion, model_output
+from purely.model_selection._split import PUStratifiedKFold
+
+__all__ = ["ModelSelection", "select_model"]
+
+_BLOCK_ELEMENTS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class ModelSelection:
+    """Outcome of :func:`select_model`; prints as a table.
+
+    Attributes
+    ----------
+    best_name : str
+    best_estimator : estimator or None
+        The best candidate fitted to all rows, where `refit` was asked for.
+    estimates : dict of str to PUEstimate
+        The criterion of each candidate, out of fold.
+    differences : dict of str to PUEstimate
+        Candidate minus best, with the paired standard error.
+    indistinguishable : tuple of str
+        Candidates whose difference from the best has an interval that holds zero; the best itself is left out.
+    trivial : dict of str to float
+        The criterion of calling every row positive and of calling every row negative, or of a constant score.
+    outputs : dict of str to ndarray of shape (n,)
+        Out-of-fold classes, scores or probabilities, whatever the criterion looks at.
+    scoring : str
+    greater_is_better : bool
+    """
+
+    best_name: str
+    best_estimator: Any = field(repr=False)
+    estimates: dict[str, PUEstimate] = field(repr=False)
+    differences: dict[str, PUEstimate] = field(repr=False)
+    indistinguishable: tuple[str, ...]
+    trivial: dict[str, float]
+    outputs: dict[str, Floats] = field(repr=False)
+    scoring: str
+    greater_is_better: bool
+
+    def __str__(self) -> str:
+        width = max(map(len, [*self.estimates, *self.trivial])) + 2
+        order = sorted(self.estimates, key=lambda n: self.estimates[n].value, reverse=self.greater_is_better)
+        lines = [f"{self.scoring:{width}}{'value':>8}{'error':>8}{'to best':>10}{'error':>8}"]
+        for name in order:
+            e, d = self.estimates[name], self.differences[name]
+            mark = " best" if name == self.best_name else " not told apart" if name in self.indistinguishable else ""
+            lines.append(
+                f"{name:{width}}{e.value:8.3f}{e.standard_error:8.3f}{d.value:+10.3f}{d.standard_error:8.3f}{mark}"
+            )
+        return "\n".join(lines + [f"{name:{width}}{value:8.3f}" for name, value in self.trivial.items()])
+
+
+def select_model(
+    candidates: Mapping[str, Any] | Iterable[Any],
+    X: Any,
+    y: ArrayLike,
+    *,
+    class_prior: Any = None,
+    scoring: str | None = None,
+    cv: Any = 5,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 200,
+    refit: bool = True,
+    n_jobs: int | None = None,
+    random_state: Any = None,
+) -> ModelSelection:
+    """Choose between classifiers, representations or priors with positive and unlabelled rows only.
+
+    A candidate is any classifier or pipeline: representations and priors are compared inside the pipeline that uses
+    them. All candidates are judged at the one `class_prior`; with a prior of its own each would grade itself, and the
+    one with the most convenient prior would win.
+
+    Parameters
+    ----------
+    candidates : dict of str to estimator, or sequence of estimators
+    X : array, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    class_prior : float, interval or prior estimator, default=None
+        The population's p(y=1); its interval widens the estimates' intervals and those of the differences. An estimator
+        that is not fitted yet is fitted to `X` and `y`, once for all candidates.
+    scoring : str, default=None
+        One of :func:`pu_scorer_names`. None is "risk" (the share of errors) where a prior is given, and otherwise
+        "ranking", which needs none.
+    cv : int or splitter, default=5
+        An int makes a :class:`PUStratifiedKFold`.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    level : float, default=0.95
+    n_bootstrap : int, default=200
+        Draws behind the standard errors, at least 2. They redraw rows, not the training.
+    refit : bool, default=True
+        Fit the best candidate to all rows.
+    n_jobs : int, default=None
+        Fits at a time.
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    ModelSelection
+
+    Warns
+    -----
+    TrivialModelWarning
+        Where calling every row positive (or negative) does at least as well as the best candidate, or is what the best
+        candidate does.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from purely.datasets import make_paper_data
+    >>> from purely.model_selection import select_model
+    >>> data = make_paper_data(random_state=0)
+    >>> chosen = select_model([LogisticRegression(), GaussianNB()], data.X, data.y, random_state=0)
+    >>> chosen.best_name, chosen.indistinguishable
+    ('GaussianNB', ())
+    """
+    if n_bootstrap < 2:
+        raise ValueError(f"n_bootstrap must be at least 2, for standard errors; {n_bootstrap} was given.")
+    seed = draw_seed(random_state)
+    named = _name(candidates)
+    if scoring is None:
+        scoring = "ranking" if class_prior is None else "risk"
+    criterion = find_criterion(scoring, class_prior)
+    if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
+        class_prior = clone(class_prior).fit(X, y)
+    evaluation = Evaluation.read(
+        y, class_prior if criterion.with_prior else None, scenario, level, n_bootstrap, random_state=seed
+    )
+    X, _ = indexable(X, evaluation.labels.positive)
+    splits = list(_splitter(cv, seed).split(X, evaluation.labels.positive.astype(int)))
+    outputs = _out_of_fold(named, X, np.asarray(y), splits, criterion.kind, evaluation, n_jobs)
+    values, draws = _score(outputs, splits, criterion, evaluation)
+    trivial = _trivial(criterion, splits, evaluation)
+
+    sign = 1.0 if criterion.greater_is_better else -1.0
+    names = list(named)
+    best = int(np.argmax(sign * values))
+    estimates = {n: _estimate(n, values[i], draws[i], evaluation) for i, n in enumerate(names)}
+    differences = {
+        n: _estimate(f"{n} - {names[best]}", values[i] - values[best], draws[i] - draws[best], evaluation)
+        for i, n in enumerate(names)
+    }
+    ties = tuple(n for n in names if n != names[best] and differences[n].low <= 0.0 <= differences[n].high)
+    _warn_if_trivial(names[best], values[best], outputs[names[best]], trivial, criterion)
+    fitted = clone(named[names[best]]).fit(X, y) if refit else None
+    return ModelSelection(
+        best_name=names[best],
+        best_estimator=fitted,
+        estimates=estimates,
+        differences=differences,
+        indistinguishable=ties,
+        trivial=trivial,
+        outputs=outputs,
+        scoring=scoring,
+        greater_is_better=criterion.greater_is_better,
+    )
+
+
+def _name(candidates: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+    if isinstance(candidates, Mapping):
+        named = dict(candidates)
+    else:
+        named = {}
+        for estimator in candidates:
+            base = type(estimator).__name__
+            name, number = base, 1
+            while name in named:
+                number += 1
+                name = f"{base}-{number}"
+            named[name] = estimator
+    if not named:
+        raise ValueError("candidates is empty; give at least one estimator.")
+    for name, estimator in named.items():
+        if not hasattr(estimator, "fit"):
+            raise TypeError(f"candidate {name!r} has no fit method: {estimator!r}.")
+    return named
+
+
+def _splitter(cv: Any, seed: int) -> Any:
+    if hasattr(cv, "split"):
+        return cv
+    return PUStratifiedKFold(cv, random_state=seed)
+
+
+def _out_of_fold(
+    named: dict[str, Any],
+    X: Any,
+    y: NDArray[Any],
+    splits: list[tuple[Any, Any]],
+    kind: Kind,
+    evaluation: Evaluation,
+    n_jobs: int | None,
+) -> dict[str, Floats]:
+    rows = np.sort(np.concatenate([test for _, test in splits]))
+    if rows.size != y.shape[0] or (np.diff(rows) != 1).any():
+        raise ValueError("cv must test every row exactly once, as k folds do.")
+
+    def one(estimator: Any, train: Any, test: Any) -> Floats:
+        model = clone(estimator).fit(_safe_indexing(X, train), y[train])
+        return model_output(model, _safe_indexing(X, test), kind, evaluation.labels.classes)
+
+    jobs = [(name, k) for name in named for k in range(len(splits))]
+    parts = Parallel(n_jobs=n_jobs)(delayed(one)(named[name], *splits[k]) for name, k in jobs)
+    outputs = {name: np.empty(y.shape[0]) for name in named}
+    for (name, k), part in zip(jobs, parts, strict=True):
+        outputs[name][splits[k][1]] = part
+    return {name: evaluation.column(output, f"output of {name}") for name, output in outputs.items()}
+
+
+def _score(
+    outputs: dict[str, Floats], splits: list[tuple[Any, Any]], criterion: Criterion, evaluation: Evaluation
+) -> tuple[Floats, Floats]:
+    """The criterion averaged over the folds: of each candidate, and of each candidate on each of the shared draws."""
+    rng = np.random.default_rng(evaluation.seed)
+    n_draws = evaluation.n_bootstrap
+    values, draws = np.zeros(len(outputs)), np.zeros((len(outputs), n_draws))
+    prior = np.asarray(1.0 if evaluation.prior is None else evaluation.prior.value)
+    priors = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
+    for _, test in splits:
+        positive = evaluation.labels.positive[test]
+        prepared = [criterion.prepare(output[test]) for output in outputs.values()]
+        for i, (group, n_groups, functional) in enumerate(prepared):
+            ones = np.ones((1, positive.size))
+            shares = evaluation.shares(*_grouped(ones, positive, group, n_groups))
+            values[i] += float(functional(shares[0][0], shares[1][0], prior)) / len(splits)
+        step = max(1, _BLOCK_ELEMENTS // positive.size)
+        for start in range(0, n_draws, step):
+            block = slice(start, min(start + step, n_draws))
+            weights = rng.standard_exponential((block.stop - block.start, positive.size))
+            for i, (group, n_groups, functional) in enumerate(prepared):
+                shares = evaluation.shares(*_grouped(weights, positive, group, n_groups))
+                draws[i, block] += functional(*shares, priors[block]) / len(splits)
+    return values, draws
+
+
+def _grouped(
+    weights: Floats, positive: NDArray[np.bool_], group: NDArray[np.intp], n_groups: int
+) -> tuple[Floats, Floats]:
+    """Weights of P and of U in each group, draw by draw."""
+    sums = []
+    for mask in (positive, ~positive):
+        rows = np.flatnonzero(mask)
+        rows = rows[np.argsort(group[rows], kind="stable")]
+        filled, starts = np.unique(group[rows], return_index=True)
+        total = np.zeros((weights.shape[0], n_groups))
+        total[:, filled] = np.add.reduceat(weights[:, rows], starts, axis=1)
+        sums.append(total)
+    return sums[0], sums[1]
+
+
+def _trivial(criterion: Criterion, splits: list[tuple[Any, Any]], evaluation: Evaluation) -> dict[str, float]:
+    n = evaluation.labels.positive.size
+    if criterion.kind == "classes":
+        answers = {"all positive": np.ones(n), "all negative": np.zeros(n)}
+    else:
+        prior = 0.5 if evaluation.prior is None else evaluation.prior.value
+        constant = np.log(prior / (1.0 - prior)) if criterion.kind in ("scores", "margins") else prior
+        answers = {"constant score": np.full(n, constant)}
+    values = _score(answers, splits, criterion, _without_draws(evaluation))[0]
+    return {name: float(value) for name, value in zip(answers, values, strict=True)}
+
+
+def _without_draws(evaluation: Evaluation) -> Evaluation:
+    return Evaluation(evaluation.labels, evaluation.prior, evaluation.scenario, evaluation.level, 0, evaluation.seed)
+
+
+def _estimate(name: str, value: float, draws: Floats, evaluation: Evaluation) -> PUEstimate:
+    error = float(draws.std(ddof=1))
+    arm = level_to_z(evaluation.level) * error
+    return PUEstimate(
+        name, value, error, value - arm, value + arm, evaluation.level, evaluation.assumption(), raw=value
+    )
+
+
+def _warn_if_trivial(name: str, value: float, output: Floats, trivial: dict[str, float], criterion: Criterion) -> None:
+    sign = 1.0 if criterion.greater_is_better else -1.0
+    winner = max(trivial, key=lambda n: sign * trivial[n])
+    if np.ptp(output) == 0.0:
+        what = f"the best candidate, {name}, gives every row the same answer"
+    elif sign * trivial[winner] >= sign * value:
+        what = f"the answer {winner!r} has a {criterion.name} of {trivial[winner]:.3f}, no worse than the best " + (
+            f"candidate's, {name} ({value:.3f})"
+        )
+    else:
+        return
+    warnings.warn(
+        f"{what}: the candidates have learnt nothing that this criterion rewards. Look at 'ranking', which no constant "
+        "answer can win, check the class prior, and choose a criterion that asks for more than one class.",
+        TrivialModelWarning,
+        stacklevel=3,
+    )
