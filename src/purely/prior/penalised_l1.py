@@ -10,7 +10,9 @@ the latter, is estimated with Gaussian basis functions :math:`\varphi_1, \dots, 
 
 It is convex in :math:`\theta` with derivative :math:`\frac{2}{\alpha} \sum_l a_l \max(0, \beta_l) - 1`, where
 :math:`a_l` is the positives' mean of :math:`\varphi_l`; its minimiser is the share. The width is chosen by
-cross-validation: the one whose constraints, found violated on some folds, are most violated on the others.
+cross-validation: any weighted mean of basis functions bounds the share from above by the ratio of its means over both
+samples; the weights :math:`\max(0, \beta_l)` come from some folds, the ratio from the others, and the width with the
+smallest ratio is used.
 
 References
 ----------
@@ -35,7 +37,7 @@ from purely.prior._scores import normal_interval
 __all__ = ["PenL1Prior", "minimise_penalised_l1"]
 
 Floats = NDArray[np.float64]
-_WIDTHS = np.logspace(-1.0, 0.5, 7)
+_WIDTHS = np.logspace(-0.5, 0.25, 4)
 
 
 def minimise_penalised_l1(mean_p: Floats, mean_u: Floats, alpha: float) -> float:
@@ -74,7 +76,7 @@ class PenL1Prior(PriorEstimator):
     ----------
     alpha : float, optional
         Regularisation of the divergence (the paper's lambda). By default it follows the sampling error of the basis
-        functions' means: :math:`\sum_l a_l^2 / \sqrt{\min(n_P, n_U)}`.
+        functions' means: :math:`0.5 \sum_l a_l^2 / \sqrt{\min(n_P, n_U)}`.
     n_centers : int, default=300
         Number of basis functions, centred at rows of both samples.
     width : float, optional
@@ -143,10 +145,14 @@ class PenL1Prior(PriorEstimator):
         seed = draw_seed(self.random_state)
         X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)
-        squares = self._squared_distances(rows, positive, seed)
+        squares, centers = self._squared_distances(rows, positive, seed)
         median = median_distance(rows) or 1.0
-        width = self._choose_width(squares, rows, positive, median, seed) if self.width is None else self.width / scale
-        basis = np.exp(-0.5 * squares / width**2)
+        width = (
+            self._choose_width(squares, centers, rows, positive, median, seed)
+            if self.width is None
+            else self.width / scale
+        )
+        basis = _basis(squares, centers, positive, width)
         p, u = basis[positive], basis[~positive]
         mean_p, mean_u = p.mean(axis=0), u.mean(axis=0)
         alpha = default_alpha(mean_p, min(len(p), len(u))) if self.alpha is None else self.alpha
@@ -181,34 +187,52 @@ class PenL1Prior(PriorEstimator):
         )
         return PriorEstimate(share, normal_interval(share, error, level_to_z(self.level)), diagnostics, sentences)
 
-    def _squared_distances(self, rows: Any, positive: NDArray[np.bool_], seed: int) -> Floats:
-        """Distances from every row to the centres, drawn half from each sample by content."""
+    def _squared_distances(self, rows: Any, positive: NDArray[np.bool_], seed: int) -> tuple[Floats, NDArray[np.intp]]:
+        """Distances from every row to the centres, drawn half from each sample by content; and which rows these are."""
         drawn = []
         for members in (np.flatnonzero(positive), np.flatnonzero(~positive)):
             drawn.append(members[draw_rows(rows[members], -(-self.n_centers // 2), seed)])
-        centers = rows[np.concatenate(drawn)]
-        return np.asarray(euclidean_distances(rows, centers, squared=True), dtype=np.float64)
+        centers = np.concatenate(drawn)
+        return np.asarray(euclidean_distances(rows, rows[centers], squared=True), dtype=np.float64), centers
 
-    def _choose_width(self, squares: Floats, rows: Any, positive: NDArray[np.bool_], median: float, seed: int) -> float:
+    def _choose_width(
+        self,
+        squares: Floats,
+        centers: NDArray[np.intp],
+        rows: Any,
+        positive: NDArray[np.bool_],
+        median: float,
+        seed: int,
+    ) -> float:
         n_folds = max(2, min(5, int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))))
         fold = fold_of_rows(rows, positive, n_folds, seed)
-        gains = []
+        n = min(int(np.count_nonzero(positive)), int(np.count_nonzero(~positive)))
+        bounds = []
         for width in _WIDTHS * median:
-            basis = np.exp(-0.5 * squares / width**2)
-            gain = 0.0
+            basis = _basis(squares, centers, positive, width)
+            ratios = []
             for j in range(n_folds):
                 held = fold == j
                 seen_p, seen_u = (basis[~held & m].mean(axis=0) for m in (positive, ~positive))
                 held_p, held_u = (basis[held & m].mean(axis=0) for m in (positive, ~positive))
-                for theta in (0.25, 0.5, 0.75, 1.0):
-                    violated = np.maximum(0.0, theta * seen_p - seen_u)
-                    length = float(np.sqrt(violated @ violated))
-                    if length > 0.0:
-                        gain += float(violated @ (theta * held_p - held_u)) / length
-            gains.append(gain)
-        return float(_WIDTHS[int(np.argmax(gains))] * median)
+                share = minimise_penalised_l1(seen_p, seen_u, default_alpha(seen_p, n))
+                violated = np.maximum(0.0, share * seen_p - seen_u)
+                below = float(violated @ held_p)
+                ratios.append(float(violated @ held_u) / below if below > 1e-12 else 1.0)
+            bounds.append(np.mean(ratios) + np.std(ratios, ddof=1) / np.sqrt(n_folds))
+        return float(_WIDTHS[int(np.argmin(bounds))] * median)
+
+
+def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], width: float) -> Floats:
+    """Basis functions at every row; at its own centre, where it is one, a function gets its sample's mean instead."""
+    basis = np.exp(-0.5 * squares / width**2)
+    for members in (positive, ~positive):
+        own = np.flatnonzero(members[centers])
+        size = int(np.count_nonzero(members))
+        basis[centers[own], own] = (basis[members].sum(axis=0)[own] - 1.0) / max(size - 1, 1)
+    return basis
 
 
 def default_alpha(mean_p: Floats, n: int) -> float:
     """Regularisation at which the divergence tolerates violations of the size of the sampling error."""
-    return max(float(mean_p @ mean_p) / np.sqrt(n), 1e-12)
+    return max(0.5 * float(mean_p @ mean_p) / np.sqrt(n), 1e-12)
