@@ -54,12 +54,22 @@ html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
 }
-html_sidebars = {"index": [], "start": [], "concepts": [], "datasets": [], "contributing": [], "changelog": []}
+html_sidebars = {
+    page: [] for page in ("index", "start", "choose", "concepts", "evaluation", "datasets", "contributing", "changelog")
+}
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
-    "subsection_order": ["../examples/information", "../examples/representation", "../examples/datasets", "*"],
+    "subsection_order": [
+        "../examples/information",
+        "../examples/representation",
+        "../examples/prior",
+        "../examples/classification",
+        "../examples/evaluation",
+        "../examples/datasets",
+        "*",
+    ],
     "within_subsection_order": "FileNameSortKey",
     "backreferences_dir": "auto_examples/backreferences",
     "doc_module": ("purely",),

@@ -26,6 +26,7 @@ _CLOSING = re.compile(r"\\(big|Big|bigg|Bigg)(?=[)\]]|\\})")
 
 def _convert(self: Any, node: Any, *, as_block: bool) -> str:
     source = _UNBRACED.sub(r"\\\1{\2}{\3}", node.astext().strip())
+    source = source.replace(r"\dots", r"\ldots")
     source = _CLOSING.sub(r"\\\1r", _OPENING.sub(r"\\\1l", source))
     if as_block and (r"\\" in source or "&" in source) and r"\begin{" not in source:
         source = rf"\begin{{aligned}}{source}\end{{aligned}}"

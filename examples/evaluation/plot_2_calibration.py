@@ -41,5 +41,5 @@ for name, probability in (("of a label", of_label), ("of the class", of_class)):
         label=f"{name}: error {error.value:.3f} [{error.low:.3f}, {error.high:.3f}]",
     )
 axes.set(xlabel="predicted probability", ylabel="share of positives", title="Reliability without negatives")
-axes.legend()
+axes.legend(loc="lower right")
 plt.show()

@@ -2,7 +2,7 @@
 Two dimensions that keep the information
 ========================================
 
-:class:`~purely.representation.PURL` learns a representation that keeps what tells positives from the rest, without
+:class:`~purely.PURL` learns a representation that keeps what tells positives from the rest, without
 negatives and without a class prior. Of twenty columns three matter, and the negatives lie on both sides of the
 positives. The other columns share two common causes that have nothing to do with the class: they have the largest
 variance, so the first two principal components follow them.

@@ -4,8 +4,8 @@ One direction: what PCA, FDA, LSDR and PURL find
 
 The paper's artificial data: positives in the middle, negatives on either side along the horizontal axis, and a large
 variance along the vertical one that says nothing. Principal components follow the variance. Fisher's discriminant, with
-the unlabelled rows taken for negatives, compares means that agree. :class:`~purely.representation.LSDR` and
-:class:`~purely.representation.PURL` follow the information.
+the unlabelled rows taken for negatives, compares means that agree. :class:`~purely.LSDR` and
+:class:`~purely.PURL` follow the information.
 """
 
 import matplotlib.pyplot as plt

@@ -2,7 +2,7 @@
 What labels of negatives would add
 ==================================
 
-:class:`~purely.representation.PNRL` is PURL's supervised counterpart. Given the true classes it learns the best
+:class:`~purely.PNRL` is PURL's supervised counterpart. Given the true classes it learns the best
 two-dimensional picture there is; PURL gets close from positives and unlabelled rows.
 """
 

@@ -2,8 +2,8 @@
 How much a projection keeps
 ===========================
 
-:class:`~purely.representation.LSDR` looks for the linear projection that keeps the most information, with a kernel
-model in place of a network. :func:`~purely.representation.information_retained` compares any representations: here of
+:class:`~purely.LSDR` looks for the linear projection that keeps the most information, with a kernel
+model in place of a network. :func:`~purely.information_retained` compares any representations: here of
 one dimension, on new rows.
 """
 

@@ -3,7 +3,7 @@ In-sample and out of fold
 =========================
 
 A network fits its training positives better than the positives that hide among the unlabelled rows, though both come
-from one distribution. With ``cross_fit``, :class:`~purely.representation.PURL` gives every row a ratio from networks
+from one distribution. With ``cross_fit``, :class:`~purely.PURL` gives every row a ratio from networks
 that have not seen it: ``oof_density_ratio_`` treats both alike.
 """
 

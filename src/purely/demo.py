@@ -1,6 +1,7 @@
 """A guided tour on artificial data with known truth: ``python -m purely.demo``.
 
-Each stage has a function that computes, one that tells, and one that draws its panel; :func:`main` arranges them.
+Each stage has a function that computes and one that tells; :func:`main` arranges them. What a stage draws is in
+``purely._demo_picture``.
 """
 
 from __future__ import annotations
@@ -8,14 +9,31 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.decomposition import PCA
 
+from purely._demo_picture import (
+    Panel,
+    draw_classification_panel,
+    draw_data_panel,
+    draw_direction_panel,
+    draw_information_panel,
+    draw_picture,
+    draw_pool_panel,
+    draw_ratio_panel,
+)
+from purely.classifiers import PUClassifier
 from purely.datasets import PUSample, TrueValue, make_paper_data
+from purely.prior import ClassPrior
+from purely.representation import PURL, InformationRetained, OverfittingWarning, information_retained
 from purely.smi import (
     PUSMI,
     FeatureRanking,
@@ -28,10 +46,8 @@ from purely.smi import (
 
 CLASS_PRIOR = 0.7
 N_POSITIVE, N_UNLABELLED = 400, 1000
-N_NEW = 100_000
-PICTURE = "information.png"
-
-_POSITIVE, _UNLABELLED, _TRUTH = "#c8553d", "#8a9aa8", "#22333b"
+N_NEW, N_JUDGED = 100_000, 10_000
+PICTURE = "tour.png"
 
 
 @dataclass(frozen=True)
@@ -44,6 +60,46 @@ class Information:
     captured: float
     true_information: TrueValue
     true_smi: TrueValue
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The one direction that keeps the information, beside that of the largest variance."""
+
+    component: NDArray[np.float64]
+    component_of_pca: NDArray[np.float64]
+    retained: InformationRetained
+    true_information: float
+
+    @property
+    def angle(self) -> float:
+        """Degrees between the direction and column x0, which holds all information."""
+        return _degrees_from_x0(self.component)
+
+    @property
+    def angle_of_pca(self) -> float:
+        """The same for the first principal component."""
+        return _degrees_from_x0(self.component_of_pca)
+
+
+@dataclass(frozen=True)
+class Pool:
+    """How many positives the pool holds, estimated and counted."""
+
+    prior: ClassPrior
+    n_unlabelled: int
+    n_true: int
+
+
+@dataclass(frozen=True)
+class Classification:
+    """A classifier, and what it does on new rows whose classes are known."""
+
+    model: PUClassifier
+    error: float
+    best_error: float
+    predicted_share: float
+    true_share: float
 
 
 # -- stages: what is computed -----------------------------------------------------------------------------------------
@@ -69,6 +125,47 @@ def measure_information(sample: PUSample, seed: int) -> Information:
         sample.problem.information(),
         sample.problem.smi(),
     )
+
+
+def find_direction(sample: PUSample, seed: int) -> Direction:
+    """Linear PURL with one component, and what its projection keeps of the information on new rows."""
+    model = PURL(n_components=1, hidden=(), n_starts=5, random_state=seed, device="cpu")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OverfittingWarning)  # only the direction is used, and on new rows
+        model.fit(sample.X, sample.y)
+    new = sample.problem.sample(N_POSITIVE, N_UNLABELLED, random_state=seed + 2)
+    component = np.asarray(model.components_[0], dtype=np.float64)
+    return Direction(
+        component * np.sign(component[np.argmax(np.abs(component))]),
+        np.asarray(PCA(1).fit(sample.X).components_[0], dtype=np.float64),
+        information_retained(model, new.X, new.y, random_state=seed),
+        sample.problem.information().value,
+    )
+
+
+def count_positives(sample: PUSample, seed: int) -> Pool:
+    """The class prior with its interval, and the true number of positives among the unlabelled rows."""
+    prior = ClassPrior(random_state=seed).fit(sample.X, sample.y)
+    return Pool(prior, sample.n_unlabelled, int(sample.y_true[sample.y == 0].sum()))
+
+
+def classify(sample: PUSample, class_prior: float, seed: int) -> Classification:
+    """The recommended classifier without its networks, which take longer, judged on new rows with known classes."""
+    model = PUClassifier(class_prior, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
+    new = sample.problem.sample(1, N_JUDGED, random_state=seed + 3)
+    X, truth, posterior = new.X[1:], new.y_true[1:], new.posterior[1:]
+    predicted = model.predict(X)
+    return Classification(
+        model,
+        float(np.mean(predicted != truth)),
+        float(np.mean((posterior > 0.5) != truth)),
+        float(np.mean(predicted)),
+        float(np.mean(truth)),
+    )
+
+
+def _degrees_from_x0(component: NDArray[np.float64]) -> float:
+    return float(np.degrees(np.arctan2(abs(component[1]), abs(component[0]))))
 
 
 # -- stages: what is told ---------------------------------------------------------------------------------------------
@@ -132,102 +229,57 @@ def tell_ranking(ranking: FeatureRanking) -> list[str]:
     ]
 
 
+def tell_direction(direction: Direction | None) -> list[str]:
+    """The direction and what it keeps, or how to get it."""
+    title = _title("2. What does it look like with everything else stripped away?")
+    if direction is None:
+        return [*title, "Not shown: representations need torch. Try: pip install 'purely[nn]'"]
+    kept = direction.retained
+    return [
+        *title,
+        "PURL looks for the one direction that keeps the information, without a prior:",
+        f"it finds ({direction.component[0]:.3f}, {direction.component[1]:.3f}), {direction.angle:.1f} degrees from "
+        "column x0. The direction of the",
+        f"largest variance (PCA) is {direction.angle_of_pca:.1f} degrees from it.",
+        "",
+        f"Information of new rows, out of fold: {kept.information_representation:.4f} in that one dimension,",
+        f"{kept.information_inputs:.4f} with both columns, {direction.true_information:.4f} in truth.",
+        "A projection adds no information, but with less to fit more of it is captured.",
+    ]
+
+
+def tell_pool(pool: Pool) -> list[str]:
+    """The class prior beside the truth."""
+    prior = pool.prior
+    low, high = prior.class_prior_interval_
+    estimated = round(prior.unlabelled_prior_ * pool.n_unlabelled)
+    return [
+        *_title("3. How many positives are in the pool?"),
+        f"Class prior {prior.class_prior_:.3f}, {prior.level:.0%} interval [{low:.3f}, {high:.3f}]; the truth is "
+        f"{CLASS_PRIOR:g}.",
+        f"That is about {estimated} of the {pool.n_unlabelled} unlabelled rows; {pool.n_true} are in fact positive.",
+        "Read off scores of models that had not seen the rows they scored.",
+    ]
+
+
+def tell_classification(classification: Classification) -> list[str]:
+    """Errors beside the best that is possible, and the share that is called positive."""
+    return [
+        *_title("4. Which ones?"),
+        f"PUClassifier at that prior, on {N_JUDGED} new rows whose classes are known here:",
+        f"{'share of errors':30}{classification.error:>9.4f}   (best possible {classification.best_error:.4f})",
+        f"{'share called positive':30}{classification.predicted_share:>9.4f}"
+        f"   (in truth {classification.true_share:.4f})",
+        "Its probabilities are calibrated with the prior and without negatives.",
+    ]
+
+
 def _title(text: str) -> list[str]:
     return ["", text, "-" * len(text)]
 
 
 def _row(name: str, value: float, low: float, high: float, captured: float, truth: float) -> str:
     return f"{name:30}{value:>9.4f}{f'[{low:.4f}, {high:.4f}]':>19}{captured:>10.4f}{truth:>8.4f}"
-
-
-# -- stages: what is drawn --------------------------------------------------------------------------------------------
-
-
-def draw_picture(sample: PUSample, information: Information, path: Path) -> Path:
-    """Save the data, the fitted against the true ratio, and the information with its interval; return the path."""
-    import matplotlib as mpl
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    style: Any = {
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": 10,
-        "axes.titlelocation": "left",
-        "axes.titlepad": 10,
-        "legend.frameon": False,
-    }
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(11.0, 3.7), layout=ConstrainedLayoutEngine(wspace=0.06))
-        FigureCanvasAgg(figure)
-        panels = figure.subplots(1, 3, width_ratios=[1.15, 1.25, 1.0])
-        draw_data_panel(panels[0], sample)
-        draw_ratio_panel(panels[1], sample, information.estimator)
-        draw_information_panel(panels[2], information)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, dpi=130)
-    return path
-
-
-def draw_data_panel(axes: Any, sample: PUSample) -> None:
-    """Labelled positives over unlabelled rows."""
-    unlabelled, positive = sample.X[sample.y == 0], sample.X[sample.y == 1]
-    axes.scatter(*unlabelled.T, s=9, color=_UNLABELLED, alpha=0.55, linewidths=0, label="unlabelled")
-    axes.scatter(*positive.T, s=9, color=_POSITIVE, alpha=0.75, linewidths=0, label="labelled positive")
-    low, high = sample.X[:, 1].min(), sample.X[:, 1].max()
-    axes.set(xlabel="x0", ylabel="x1", ylim=(low - 0.4, high + 0.2 * (high - low)))
-    axes.set_title("What is given: positives and unlabelled rows")
-    axes.legend(loc="upper center", ncols=2, handletextpad=0.1, columnspacing=1.0, markerscale=1.8)
-
-
-def draw_ratio_panel(axes: Any, sample: PUSample, estimator: PUSMI) -> None:
-    """The fitted ratio along column 0, over the spread of column 1, against the true one."""
-    ends = np.quantile(sample.X[:, 0], [0.002, 0.998])
-    line = np.linspace(ends[0], ends[1], 121)
-    across = np.quantile(sample.X[:, 1], np.linspace(0.05, 0.95, 19))
-    grid = np.column_stack([np.repeat(line, across.size), np.tile(across, line.size)])
-    fitted = estimator.density_ratio(grid).reshape(line.size, across.size)
-    truth = sample.problem.density_ratio(np.column_stack([line, np.zeros_like(line)]))
-    axes.fill_between(
-        line,
-        *np.quantile(fitted, [0.05, 0.95], axis=1),
-        color=_POSITIVE,
-        alpha=0.18,
-        linewidth=0,
-        label="fitted, range over x1",
-    )
-    axes.plot(line, fitted.mean(axis=1), color=_POSITIVE, linewidth=2.0, label="fitted, mean over x1")
-    axes.plot(line, truth, color=_TRUTH, linewidth=1.3, linestyle="--", label="true")
-    axes.axhline(1.0, color=_UNLABELLED, linewidth=0.8, zorder=0)
-    axes.annotate("no information", (line[-1], 1.0), (0, 3), textcoords="offset points", ha="right", fontsize=8)
-    axes.set(xlabel="x0", ylabel="p(x | y=1) / p(x)", ylim=(-0.04, 1.5 * float(max(truth.max(), fitted.max()))))
-    axes.set_title("The density ratio that is fitted")
-    handles, labels = axes.get_legend_handles_labels()
-    axes.legend([handles[1], handles[0], handles[2]], [labels[1], labels[0], labels[2]], loc="upper left", fontsize=8)
-
-
-def draw_information_panel(axes: Any, information: Information) -> None:
-    """Information and SMI with their intervals, each on its own row, and the true values."""
-    free, smi = information.interval, information.smi
-    rows = [
-        (1.0, free.information, free.low, free.high, information.true_information.value, "information\n(prior-free)"),
-        (0.0, smi.value, smi.low, smi.high, information.true_smi.value, f"SMI\n(prior {smi.class_prior:g})"),
-    ]
-    for height, value, low, high, truth, _ in rows:
-        axes.barh(height, value, height=0.34, color=_POSITIVE, alpha=0.3, linewidth=0)
-        axes.errorbar(
-            value, height, xerr=[[value - low], [high - value]], fmt="o", color=_POSITIVE, markersize=5, capsize=4
-        )
-        axes.plot([truth, truth], [height - 0.3, height + 0.3], color=_TRUTH, linestyle="--", linewidth=1.3)
-        axes.annotate(f"{value:.3f}", (0.0, height), (6, 0), textcoords="offset points", va="center", color=_POSITIVE)
-        axes.annotate(f"true {truth:.3f}", (truth, height + 0.32), ha="center", va="bottom", color=_TRUTH)
-    axes.set_yticks([row[0] for row in rows], [row[-1] for row in rows])
-    axes.set(xlim=(min(0.0, free.low), 1.12 * max(smi.high, rows[1][4])), ylim=(-0.5, 1.6))
-    axes.tick_params(axis="y", length=0)
-    axes.set_title("How much x tells about y")
-    axes.set_xlabel(f"estimate with {free.level:.0%} interval")
 
 
 # -- the tour ---------------------------------------------------------------------------------------------------------
@@ -248,14 +300,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _say(tell_information(information))
     _say(tell_test(independence_test(sample.X, sample.y, random_state=options.seed)))
     _say(tell_ranking(rank_features(sample.X, sample.y, estimator=information.estimator)))
-    _say(_picture_lines(sample, information, options.output / PICTURE))
+    direction = find_direction(sample, options.seed) if find_spec("torch") else None
+    _say(tell_direction(direction))
+    pool = count_positives(sample, options.seed)
+    _say(tell_pool(pool))
+    classification = classify(sample, pool.prior.class_prior_, options.seed)
+    _say(tell_classification(classification))
+    panels: list[Panel] = [
+        partial(draw_data_panel, sample=sample),
+        partial(draw_ratio_panel, sample=sample, estimator=information.estimator),
+        partial(draw_information_panel, information=information),
+        *([] if direction is None else [partial(draw_direction_panel, sample=sample, direction=direction)]),
+        partial(draw_pool_panel, sample=sample, pool=pool),
+        partial(draw_classification_panel, sample=sample, classification=classification),
+    ]
+    _say(_picture_lines(panels, options.output / PICTURE))
     print(f"\n{time.perf_counter() - start:.1f} seconds.")
     return 0
 
 
-def _picture_lines(sample: PUSample, information: Information, path: Path) -> list[str]:
+def _picture_lines(panels: list[Panel], path: Path) -> list[str]:
     try:
-        return [*_title("The picture"), str(draw_picture(sample, information, path))]
+        return [*_title("The picture"), str(draw_picture(panels, path))]
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
