@@ -21,7 +21,7 @@ from purely.prior import (
 )
 from purely.prior._ratio import cross_fit, grouped_folds
 from purely.prior._scores import ScoreTable
-from tests.prior.conftest import EVERY, ONE_DIMENSIONAL, make_separable, name_of
+from tests.prior.conftest import DEFAULT, EVERY, ONE_DIMENSIONAL, make_separable, name_of
 
 every = pytest.mark.parametrize("estimator", EVERY, ids=name_of)
 
