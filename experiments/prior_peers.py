@@ -79,7 +79,7 @@ def main() -> None:
         writer.writeheader()
         for name in args.datasets:
             X, y = DATASETS[name](return_X_y=True)
-            data = (X, y, half_of(name, y, "report"))
+            data = (X, y, half_of(y, "report"))
             for prior in (0.3, 0.5, 0.7):
                 for trial in range(args.trials):
                     cell = Cell("paper", name, prior, 1000, 2000, "report", trial)
@@ -94,7 +94,11 @@ def main() -> None:
                             print(f"{method} on {name}, prior {prior}: {type(error).__name__}: {error}")
                             continue
                         took = time.perf_counter() - start
-                        read = readings(value, 1000, 2000) if method in foreign else {"share": value}
+                        read = (
+                            readings(value, int(labels.sum()), int((1 - labels).sum()))
+                            if method in foreign
+                            else {"share": value}
+                        )
                         best = min(read, key=lambda k: abs(read[k] - truth))
                         errors[method][name].append(abs(read[best] - truth))
                         taken[method].append(took)

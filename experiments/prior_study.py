@@ -55,10 +55,6 @@ DATASETS = {
     "fashion-mnist": datasets.fetch_fashion_mnist,
     "20news": datasets.fetch_20newsgroups_comp_sci,
 }
-#: At prior .7 the paper's size takes 2,400 positives, and mushrooms has 4,208: its reporting part is a little larger
-#: than half, and its draws for choosing are smaller.
-CHOOSE_SHARE = {"mushrooms": 0.42}
-
 READERS: dict[str, Any] = {
     **METHODS,
     "combined-full": lambda table: METHODS["combined"](table, confidence=1.0),
@@ -127,15 +123,20 @@ class Cell:
         return 100_000 * (self.half == "report") + 1_000 * round(100 * self.prior) + self.trial
 
 
-def half_of(name: str, y: Any, half: str) -> Any:
+def half_of(y: Any, half: str) -> Any:
     """Indices of the part of a data set that a study may use."""
-    order = np.random.default_rng(20261115).permutation(len(y))
-    cut = int(CHOOSE_SHARE.get(name, 0.5) * len(y))
+    # This permutation is the one whose first half the default was chosen on; another would mix the two parts.
+    order = np.random.default_rng(12345).permutation(len(y))
+    cut = len(y) // 2
     return np.sort(order[:cut] if half == "choose" else order[cut:])
 
 
 def draw(cell: Cell, data: Any) -> tuple[Any, Any, float] | None:
-    """Rows, labels and the share of positives among the unlabelled rows; None where the part has too few rows."""
+    """Rows, labels and the share of positives among the unlabelled rows.
+
+    At prior .7 the paper's size takes 2,400 positives and half of mushrooms has about 2,100: both samples shrink by one
+    factor there. Other suites leave out what a part has too few rows for, and return None.
+    """
     if cell.suite == "generators":
         sample = data(cell.prior).sample(
             n_positive=cell.n_positive, n_unlabelled=cell.n_unlabelled, random_state=cell.seed
@@ -146,7 +147,7 @@ def draw(cell: Cell, data: Any) -> tuple[Any, Any, float] | None:
     n_p, n_u = cell.n_positive, cell.n_unlabelled
     need_p, need_n = n_p + cell.prior * n_u, (1.0 - cell.prior) * n_u
     fit = min(1.0, truth.sum() / need_p, (truth.size - truth.sum()) / need_n)
-    if fit < 1.0 and not (cell.half == "choose" and cell.suite == "paper"):
+    if fit < 1.0 and cell.suite != "paper":
         return None
     n_p, n_u = int(n_p * fit), int(n_u * fit)
     made = datasets.make_pu(
@@ -185,7 +186,7 @@ def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str],
             details = estimate.diagnostics.details
             shown = {k: round(v, 4) for k, v in details.items() if isinstance(v, float)}
             rows.append(
-                row_of(cell, truth, group, name, estimate.share, estimate.interval, bool(estimate.warnings))
+                row_of(cell, positive, truth, group, name, estimate.share, estimate.interval, bool(estimate.warnings))
                 | {"seconds": round(spent + took, 3), "ratio_seconds": round(spent, 3)}
                 | {"standard_error": round(details["standard_error"], 5), "details": shown}
             )
@@ -198,20 +199,22 @@ def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str],
         warned = any(issubclass(w.category, ClassPriorWarning) for w in caught)
         took = time.perf_counter() - start
         rows.append(
-            row_of(cell, truth, "none", name, fitted.class_prior_, fitted.class_prior_interval_, warned)
+            row_of(cell, positive, truth, "none", name, fitted.class_prior_, fitted.class_prior_interval_, warned)
             | {"seconds": round(took, 3), "ratio_seconds": 0.0, "standard_error": "", "details": ""}
         )
     return rows
 
 
-def row_of(cell: Cell, truth: float, ratio: str, method: str, share: float, interval: Any, warned: bool) -> dict:
+def row_of(
+    cell: Cell, positive: Any, truth: float, ratio: str, method: str, share: float, interval: Any, warned: bool
+) -> dict:
     low, high = interval
     return {
         "suite": cell.suite,
         "dataset": cell.dataset,
         "prior": cell.prior,
-        "n_positive": cell.n_positive,
-        "n_unlabelled": cell.n_unlabelled,
+        "n_positive": int(np.count_nonzero(positive)),
+        "n_unlabelled": int(np.count_nonzero(~positive)),
         "half": cell.half,
         "trial": cell.trial,
         "ratio": ratio,
@@ -260,7 +263,7 @@ def cells_of(args: argparse.Namespace) -> Iterator[tuple[Cell, Any]]:
         if args.datasets and name not in args.datasets:
             continue
         X, y = fetch(return_X_y=True)
-        data = (X, y, half_of(name, y, args.half))
+        data = (X, y, half_of(y, args.half))
         for prior, n_p, n_u in settings:
             for trial in trials:
                 yield Cell(args.suite, name, prior, n_p, n_u, args.half, trial), data
