@@ -53,11 +53,7 @@ def bare(X: Any, y: Any, epochs: int) -> None:
     """What one writes by hand: modules, torch's Adam, a permutation an epoch."""
     torch.manual_seed(0)
     widths = (N_COLUMNS, 300, 300, 300)
-    hidden = [
-        part
-        for a, b in pairwise(widths)
-        for part in (nn.Linear(a, b, bias=False), nn.BatchNorm1d(b), nn.ReLU())
-    ]
+    hidden = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b, bias=False), nn.BatchNorm1d(b), nn.ReLU())]
     model = nn.Sequential(*hidden, nn.Linear(300, 1))
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     P, U = torch.from_numpy(X[y == 1]), torch.from_numpy(X[y == 0])
