@@ -23,7 +23,9 @@ pictures = {
 # Unlabelled rows in both representations, coloured by their true classes.
 figure, axes = plt.subplots(1, 2, figsize=(9.0, 4.2), constrained_layout=True)
 for place, (name, model) in zip(axes, pictures.items(), strict=True):
-    Z = model.transform(sample.X[unlabelled])
-    place.scatter(*Z.T, s=8, c=sample.y_true[unlabelled], cmap="coolwarm")
+    Z, truth = model.transform(sample.X[unlabelled]), sample.y_true[unlabelled]
+    for value, colour, label in ((0, "C2", "negative"), (1, "C0", "positive")):
+        place.scatter(*Z[truth == value].T, s=9, alpha=0.6, linewidths=0, color=colour, label=label)
     place.set(title=name, xlabel="$v_1$", ylabel="$v_2$")
+axes[0].legend(loc="upper right", markerscale=2, handletextpad=0.1)
 plt.show()

@@ -28,8 +28,8 @@ figure, axes = plt.subplots(1, 2, figsize=(9.0, 3.8), sharey=True, constrained_l
 ratios = {"in-sample": model.density_ratio(sample.X), "out of fold": model.oof_density_ratio_}
 for place, (name, ratio) in zip(axes, ratios.items(), strict=True):
     bins = np.linspace(0.0, np.quantile(ratio, 0.999), 25)
-    place.hist(ratio[labelled], bins, density=True, alpha=0.6, label="labelled positives")
-    place.hist(ratio[hidden], bins, density=True, alpha=0.6, label="positives in U")
+    place.hist(ratio[hidden], bins, density=True, alpha=0.6, color="C2", label="positives in U")
+    place.hist(ratio[labelled], bins, density=True, histtype="step", linewidth=1.8, label="labelled positives")
     place.set(title=name, xlabel="density ratio")
 axes[0].legend()
 plt.show()
