@@ -29,6 +29,8 @@ Mask = NDArray[np.bool_]
 MEMBERS = ("networks", "ratio", *MODEL_NAMES)
 #: What "auto" stands for.
 AUTO_MEMBERS = ("networks", "ratio")
+#: How the member "networks" differs from NNPUClassifier's own settings.
+NETWORK_SETTINGS: dict[str, Any] = {}
 
 
 def recommended_prior() -> Any:
@@ -177,7 +179,7 @@ class PUClassifier(BasePUClassifier):
         return members
 
     def _networks(self, member: Any) -> NNPUClassifier:
-        own = NNPUClassifier() if isinstance(member, str) else clone(member)
+        own = NNPUClassifier(**NETWORK_SETTINGS) if isinstance(member, str) else clone(member)
         return own.set_params(
             class_prior=self.class_prior_,
             cross_fit=int(self.cv),
