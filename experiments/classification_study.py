@@ -435,7 +435,7 @@ def run(args: argparse.Namespace) -> None:
             continue
         start = time.perf_counter()
         X, y = DATASETS[dataset](return_X_y=True)
-        rows = half_of(dataset, y, {"choosing": "choose", "reporting": "report"}[args.half])
+        rows = half_of(y, {"choosing": "choose", "reporting": "report"}[args.half])
         trials = range(args.first_trial, args.first_trial + args.trials)
         X, truth = X[rows], np.asarray(y)[rows]
         draws = [draw(dataset, X, truth, p, t, args.half) for p in args.class_priors for t in trials]
