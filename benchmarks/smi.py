@@ -32,7 +32,7 @@ def data(n_unlabelled: int = N_UNLABELLED) -> tuple[Any, Any]:
 
 
 def ours() -> PUSMI:
-    return PUSMI(n_centers=N_CENTERS, bandwidth=BANDWIDTHS, alpha=ALPHAS, cv=N_FOLDS, random_state=0)
+    return PUSMI(n_centers=N_CENTERS, bandwidth=BANDWIDTHS, alpha=ALPHAS, cv=N_FOLDS, n_jobs=2, random_state=0)
 
 
 def plain_loop(X: Any, positive: Any, centers: Any, folds: Any) -> tuple[float, float]:

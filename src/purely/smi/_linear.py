@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
@@ -200,18 +201,21 @@ class LinearRatio(PUEstimator):
         self._run(add, [(positive, k) for positive in (True, False) for k in range(n_folds)])
         return folds
 
-    def _run(self, task: Any, arguments: list[tuple[Any, ...]]) -> None:
-        if self.n_jobs in (None, 1):
+    def _run(self, task: Callable[..., None], arguments: list[tuple[Any, ...]]) -> None:
+        """Call a function with each of the arguments, in `n_jobs` threads; NumPy lets others run while it computes."""
+        workers = min(effective_n_jobs(self.n_jobs), len(arguments))
+        if workers == 1:
             for args in arguments:
                 task(*args)
             return
-        Parallel(n_jobs=self.n_jobs, prefer="threads", require="sharedmem")(delayed(task)(*a) for a in arguments)
+        with ThreadPoolExecutor(workers) as pool:
+            list(pool.map(lambda args: task(*args), arguments))
 
     def _solve(self) -> None:
         """Choose the cell, solve on all rows, report the objective in sample and out of fold."""
         weights, sums = self._population_weights(), self.sums_
         alphas = self._alpha_grid()
-        grid = cross_validate(sums, alphas, weights, supervised=self._supervised)
+        grid = cross_validate(sums, alphas, weights, supervised=self._supervised, run=self._run)
         score_parts = -self._combine(grid.parts)
         score = score_parts.sum(axis=-1)
         s, a = best_cell(score)
@@ -224,7 +228,13 @@ class LinearRatio(PUEstimator):
         self._warn_at_bounds(by_fold, s, a)
         whole = moments(sums, np.ones(sums.count.shape[1], dtype=bool), weights)
         H, h = whole.H[s], whole.h[:, s]
-        self._beta = np.stack([ridge_solution(H, h_y, self.alpha_) for h_y in h])
+        wanted = (self._supervised, True)
+        self._beta = np.stack(
+            [
+                ridge_solution(H, h_y, self.alpha_) if needed else np.zeros_like(h_y)
+                for h_y, needed in zip(h, wanted, strict=True)
+            ]
+        )
         self.coef_ = self._beta[1]
         in_sample = np.array([linear_objective(b[:, None], H, h_y)[0] for b, h_y in zip(self._beta, h, strict=True)])
         cells = choose_without_fold(score_parts)

@@ -20,6 +20,8 @@ Floats = NDArray[np.float64]
 
 #: Counts of class 0 and class 1 -> what the sums of either class are multiplied by to give a mean over p(x).
 PopulationWeights = Callable[[Floats], Floats]
+#: Calls a function with each of a list of arguments.
+Runner = Callable[[Callable[..., None], list[tuple[Any, ...]]], None]
 
 
 @dataclass(frozen=True)
@@ -69,12 +71,18 @@ class CrossValidation:
     beta: Floats
 
 
-def cross_validate(sums: BasisSums, alphas: Floats, weights: PopulationWeights, *, supervised: bool) -> CrossValidation:
-    """Held-out objective for every basis and l2 value; class 0 is fitted only where `supervised`."""
+def cross_validate(
+    sums: BasisSums, alphas: Floats, weights: PopulationWeights, *, supervised: bool, run: Runner | None = None
+) -> CrossValidation:
+    """Held-out objective for every basis and l2 value; class 0 is fitted only where `supervised`.
+
+    `run` calls a function with each of a list of arguments, possibly at once; folds write to places of their own.
+    """
     _, n_bases, n_folds, b = sums.first.shape
     shape = (2, n_bases, alphas.size, n_folds)
     by_fold, beta, parts = np.full(shape, np.nan), np.full((*shape, b), np.nan), np.full(shape, np.nan)
-    for k in range(n_folds):
+
+    def leave_out(k: int) -> None:
         kept = np.arange(n_folds) != k
         train, held_out = moments(sums, kept, weights), moments(sums, ~kept, weights)
         for c in range(0 if supervised else 1, 2):
@@ -82,6 +90,13 @@ def cross_validate(sums: BasisSums, alphas: Floats, weights: PopulationWeights, 
             beta[c, :, :, k] = np.swapaxes(path, -1, -2)
             by_fold[c, :, :, k] = linear_objective(path, held_out.H, held_out.h[c])
             parts[c, :, :, k] = _share_of_objective(sums, path, c, k, weights)
+
+    folds = [(k,) for k in range(n_folds)]
+    if run is None:
+        for fold in folds:
+            leave_out(*fold)
+    else:
+        run(leave_out, folds)
     return CrossValidation(parts, by_fold, beta)
 
 
