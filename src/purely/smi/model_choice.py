@@ -37,7 +37,7 @@ class Moments:
 
 def moments(sums: BasisSums, folds: NDArray[np.bool_], weights: PopulationWeights) -> Moments:
     """Means over the rows of some folds; `folds` is a mask of shape (K,)."""
-    return _moments(
+    return _means(
         sums.count[:, folds].sum(axis=1),
         sums.first[:, :, folds].sum(axis=2),
         sums.second[:, :, folds].sum(axis=2),
@@ -45,10 +45,9 @@ def moments(sums: BasisSums, folds: NDArray[np.bool_], weights: PopulationWeight
     )
 
 
-def _moments(count: Floats, first: Floats, second: Floats, weights: PopulationWeights) -> Moments:
+def _means(count: Floats, first: Floats, second: Floats, weights: PopulationWeights) -> Moments:
     scale = weights(count)[: second.shape[0]]
-    H = np.tensordot(scale, second, axes=1)
-    return Moments(H, first / np.maximum(count, 1.0)[:, None, None])
+    return Moments(np.tensordot(scale, second, axes=1), first / np.maximum(count, 1.0)[:, None, None])
 
 
 @dataclass(frozen=True)
@@ -82,9 +81,13 @@ def cross_validate(
     shape = (2, n_bases, alphas.size, n_folds)
     by_fold, beta, parts = np.full(shape, np.nan), np.full((*shape, b), np.nan), np.full(shape, np.nan)
 
+    count, first, second = sums.count.sum(axis=1), sums.first.sum(axis=2), sums.second.sum(axis=2)
+
     def leave_out(k: int) -> None:
-        kept = np.arange(n_folds) != k
-        train, held_out = moments(sums, kept, weights), moments(sums, ~kept, weights)
+        own = sums.count[:, k], sums.first[:, :, k], sums.second[:, :, k]
+        # what is left of the whole: a sum of squares less a part of it stays positive to rounding
+        train = _means(count - own[0], first - own[1], second - own[2], weights)
+        held_out = _means(*own, weights)
         for c in range(0 if supervised else 1, 2):
             path = ridge_path(train.H, train.h[c], alphas)
             beta[c, :, :, k] = np.swapaxes(path, -1, -2)
