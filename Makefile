@@ -3,9 +3,10 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+OLDEST ?= .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast lint docs bench clean
+.PHONY: help demo test test-fast test-oldest lint docs bench clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -25,6 +26,11 @@ test: $(STAMP) ## all tests, the slow ones too
 
 test-fast: $(STAMP) ## the tests that take seconds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow and not data'
+
+test-oldest: ## the promises of every estimator on the oldest versions we claim, without torch
+	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable . pytest pytest-xdist pandas polars pyarrow
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto tests/test_common.py tests/test_labels.py tests/test_rows.py tests/smi
 
 lint: $(STAMP) ## style, types, import contracts
 	$(BIN)/ruff check .
