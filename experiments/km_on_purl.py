@@ -2,8 +2,8 @@
 
 - the paper's recipe: PURL with the paper's preset, trained on all rows; KM1 on the features of the same rows;
 - cross-fitted: PURL's default with ``cross_fit=5``; KM1 on the logarithm of the out-of-fold ratio, one dimension. The
-  logarithm was preferred to the ratio itself on eight of these very draws (mean error .026 against .036), so its figure is
-  favourable.
+  logarithm was preferred to the ratio itself on eight of these very draws (mean error .026 against .036), so its
+  figure is favourable.
 
 n_P = 1000, n_U = 2000. ``PURELY_DATA=folder python -m experiments.km_on_purl --device cuda --trials 20 --jobs 16``
 """
