@@ -87,6 +87,7 @@ def network_recipe(estimator: Any, loss_of: Any) -> Recipe:
         max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
         patience=check_number("patience", values["patience"], 1, integer=True),
         tol=check_number("tol", values["tol"], 0.0),
+        keep="best" if values["early_stopping"] else "last",
         dtype=check_choice("dtype", values["dtype"], ("float32", "bfloat16")),
         verbose=bool(values["verbose"]),
         checkpoint=values["checkpoint"],

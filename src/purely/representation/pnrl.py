@@ -33,7 +33,7 @@ class PNRL(NetworkRepresentation):
     hidden : tuple of int, default=(60,)
     head_hidden : tuple of int or "auto", default="auto"
     update, preset, optimizer, learning_rate, schedule, weight_decay, gradient_noise, clip_norm, dropout, max_epochs,
-    patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint, random_state,
+    early_stopping, patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint, random_state,
     verbose
         As for :class:`~purely.representation.PURL`.
     n_ensemble : int, default=1
@@ -78,6 +78,7 @@ class PNRL(NetworkRepresentation):
         clip_norm: float | None = None,
         dropout: float = 0.2,
         max_epochs: int = 200,
+        early_stopping: bool = True,
         patience: int = 15,
         tol: float = 0.0,
         batch_size: Any = "auto",
@@ -104,6 +105,7 @@ class PNRL(NetworkRepresentation):
         self.clip_norm = clip_norm
         self.dropout = dropout
         self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
         self.patience = patience
         self.tol = tol
         self.batch_size = batch_size

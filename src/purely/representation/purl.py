@@ -73,6 +73,9 @@ class PURL(NetworkRepresentation):
     dropout : float, default=0.2
         Share of inputs set to zero in training. Not used where v is linear.
     max_epochs : int, default=200
+    early_stopping : bool, default=True
+        Whether J on the rows held out ends the training and picks the state that is kept; otherwise all `max_epochs`
+        are trained and the last state is kept, and the rows held out only judge it.
     patience : int, default=15
         Epochs without a better held-out J that end the training of a network.
     tol : float, default=0
@@ -177,6 +180,7 @@ class PURL(NetworkRepresentation):
         clip_norm: float | None = None,
         dropout: float = 0.2,
         max_epochs: int = 200,
+        early_stopping: bool = True,
         patience: int = 15,
         tol: float = 0.0,
         batch_size: Any = "auto",
@@ -208,6 +212,7 @@ class PURL(NetworkRepresentation):
         self.clip_norm = clip_norm
         self.dropout = dropout
         self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
         self.patience = patience
         self.tol = tol
         self.batch_size = batch_size

@@ -1,0 +1,136 @@
+"""Training length, batch size and stopping of the paper's PURL, which the paper does not print.
+
+PURL with the paper's preset is trained on all rows of a draw (n_P = 1000, n_U = 2000), KM1 reads the features of the
+same rows, at several lengths of one training; with and without early stopping on held-out J. Rows come from the half of
+each data set that the reported tables do not use.
+
+    PURELY_DATA=folder python -m experiments.purl_recipe --device cuda --trials 4 --jobs 16
+    python -m experiments.purl_recipe --summarise
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+import warnings
+from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.prior_study import DATASETS, half_of
+from experiments.records import RESULTS, read_rows, write_rows
+from purely import PURL, KernelMeanPrior, PurelyWarning, fit_together, make_pu
+
+PRIORS = (0.3, 0.5, 0.7)
+EPOCHS = (5, 10, 20, 40, 80, 160)
+
+
+def kernel_mean(rows: Any, y: Any) -> float:
+    """KM1; not a number where the network has diverged."""
+    if not np.isfinite(rows).all():
+        return float("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PurelyWarning)
+        return float(KernelMeanPrior("km1").fit(rows, y).class_prior_)
+
+
+def draw(X: Any, truth: Any, prior: float, seed: int) -> Any:
+    """The paper's size, or as much of it as the half has rows for (mushrooms at .7)."""
+    n_p, n_u = 1000, 2000
+    fit = min(1.0, truth.sum() / (n_p + prior * n_u), (truth.size - truth.sum()) / ((1.0 - prior) * n_u))
+    n_p, n_u = int(n_p * fit), int(n_u * fit)
+    return make_pu(X, truth, n_positive=n_p, n_unlabelled=n_u, class_prior=prior, random_state=seed)
+
+
+def trained(draws: list[Any], **settings: Any) -> list[PURL]:
+    """One PURL a draw, those of one size as one stack."""
+    models = [PURL(random_state=i, **settings) for i in range(len(draws))]
+    sizes = defaultdict(list)
+    for i, d in enumerate(draws):
+        sizes[d.X.shape[0]].append(i)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PurelyWarning)
+        for n, members in sizes.items():
+            for i in members:
+                if models[i].checkpoint:
+                    models[i].checkpoint = f"{models[i].checkpoint}.{n}"
+            fit_together([models[i] for i in members], [(draws[i].X, draws[i].y) for i in members])
+    return models
+
+
+def run(args: argparse.Namespace) -> None:
+    pending, table = [], []
+    with ProcessPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
+        list(pool.map(int, range(args.jobs)))  # the workers start before CUDA does
+        for name in args.datasets:
+            start = time.perf_counter()
+            X, y = DATASETS[name](return_X_y=True)
+            rows = half_of(y, "choose")
+            X, truth = X[rows], np.asarray(y)[rows]
+            cells = [(prior, trial) for prior in PRIORS for trial in range(args.trials)]
+            draws = [draw(X, truth, prior, trial) for prior, trial in cells]
+            preset = "paper-text" if name == "20news" else "paper"
+            for batch_size in args.batch_sizes:
+                runs: list[tuple[str, int]] = [("none", e) for e in args.epochs] + [("held-out J", max(args.epochs))]
+                for stopping, epochs in runs:
+                    settings: dict[str, Any] = {"early_stopping": stopping != "none", "max_epochs": epochs}
+                    if stopping == "none":
+                        settings["checkpoint"] = f"{folder}/{name}-{batch_size}"
+                    else:
+                        settings["patience"] = epochs
+                    models = trained(draws, preset=preset, batch_size=batch_size, device=args.device, **settings)
+                    for (prior, trial), d, m in zip(cells, draws, models, strict=True):
+                        row = {
+                            "dataset": name,
+                            "prior": prior,
+                            "trial": trial,
+                            "seed": trial,
+                            "batch_size": batch_size,
+                            "stopping": stopping,
+                            "epochs": epochs,
+                            "information": round(m.information_, 4),
+                            "train_information": round(m.train_information_, 4),
+                        }
+                        pending.append((row, d, pool.submit(kernel_mean, m.transform(d.X), d.y)))
+            print(f"{name}: {time.perf_counter() - start:.0f} s, {sum(j.done() for _, _, j in pending)} of {len(pending)} read", flush=True)
+        for row, d, job in pending:
+            estimate = job.result()
+            table.append({**row, "estimate": round(estimate, 5), "error": round(estimate - d.unlabelled_prior, 5)})
+    write_rows("purl_recipe", table, args.out)
+    summarise(args.out)
+
+
+def summarise(folder: Path) -> None:
+    cells: dict[Any, dict[Any, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for r in read_rows("purl_recipe", folder):
+        setting = r["batch_size"], r["stopping"], int(r["epochs"])
+        cells[setting][r["dataset"], r["prior"]].append(float(r["error"]))
+    for setting, by in cells.items():
+        mean = np.mean([np.nanmean(np.abs(v)) for v in by.values()])
+        print(setting, f"mean absolute error {mean:.4f}")
+        for name in dict.fromkeys(d for d, _ in by):
+            text = " ".join(f"{np.nanmean(np.abs(v)):.3f} ({np.nanmean(v):+.3f})" for (d, _), v in by.items() if d == name)
+            print(f"    {name:14s} {text}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--trials", type=int, default=4)
+    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
+    parser.add_argument("--batch-sizes", nargs="*", type=int, default=[100, 250])
+    parser.add_argument("--epochs", nargs="*", type=int, default=list(EPOCHS))
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    parser.add_argument("--summarise", action="store_true")
+    args = parser.parse_args()
+    summarise(args.out) if args.summarise else run(args)
+
+
+if __name__ == "__main__":
+    main()
