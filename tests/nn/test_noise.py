@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy import stats
 
-from purely.nn.noise import dropout_mask, normal_noise, random_orders, random_words, stream_starts
+from purely.nn.noise import _normal_of, dropout_mask, normal_noise, random_orders, random_words, stream_starts
 
 CPU = torch.device("cpu")
 
@@ -41,6 +41,14 @@ def test_normal_noise_is_normal(seed):
     assert torch.isfinite(draws).all()
     assert stats.kstest(draws[0].numpy(), "norm").pvalue > 1e-6
     assert abs(np.corrcoef(draws.numpy())[0, 1]) < 5 / np.sqrt(20_000)
+
+
+def test_no_word_makes_an_infinite_number():
+    """An infinite number in one gradient loses the network, and training draws hundreds of millions of them."""
+    ends = torch.tensor([torch.iinfo(torch.int64).min, torch.iinfo(torch.int64).max, 0, -1])
+    draws = _normal_of(ends)
+    assert torch.isfinite(draws).all()
+    assert draws[0] == -draws[1]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5])

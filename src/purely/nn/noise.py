@@ -61,8 +61,14 @@ def dropout_threshold(share: float) -> int:
 
 
 def normal_noise(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
-    """Standard normal numbers, shape (M, count), from 24 bits each."""
-    uniform = (random_words(starts, count, device) >> 40).add_(1 << 23).float().add_(0.5).mul_(2.0**-24)
+    """Standard normal numbers, shape (M, count), from 23 bits each."""
+    return _normal_of(random_words(starts, count, device))
+
+
+def _normal_of(words: Tensor) -> Tensor:
+    # 23 bits and a half are exact in float32; of 24 bits the largest would round to a uniform number of 1, which is
+    # an infinite normal one, once in every 16 million.
+    uniform = (words >> 41).add_(1 << 22).float().add_(0.5).mul_(2.0**-23)
     return torch.special.ndtri(uniform)
 
 
