@@ -97,7 +97,8 @@ def run(args: argparse.Namespace) -> None:
                             "train_information": round(m.train_information_, 4),
                         }
                         pending.append((row, d, pool.submit(kernel_mean, m.transform(d.X), d.y)))
-            print(f"{name}: {time.perf_counter() - start:.0f} s, {sum(j.done() for _, _, j in pending)} of {len(pending)} read", flush=True)
+            read = sum(job.done() for _, _, job in pending)
+            print(f"{name}: {time.perf_counter() - start:.0f} s, {read} of {len(pending)} read", flush=True)
         for row, d, job in pending:
             estimate = job.result()
             table.append({**row, "estimate": round(estimate, 5), "error": round(estimate - d.unlabelled_prior, 5)})
@@ -114,7 +115,9 @@ def summarise(folder: Path) -> None:
         mean = np.mean([np.nanmean(np.abs(v)) for v in by.values()])
         print(setting, f"mean absolute error {mean:.4f}")
         for name in dict.fromkeys(d for d, _ in by):
-            text = " ".join(f"{np.nanmean(np.abs(v)):.3f} ({np.nanmean(v):+.3f})" for (d, _), v in by.items() if d == name)
+            text = " ".join(
+                f"{np.nanmean(np.abs(v)):.3f} ({np.nanmean(v):+.3f})" for (d, _), v in by.items() if d == name
+            )
             print(f"    {name:14s} {text}")
 
 

@@ -1,0 +1,52 @@
+"""Command line of the reproduction.
+
+    python -m experiments.paper run [--config full|smoke] [--device cuda] [--jobs 16]    both tables
+    python -m experiments.paper tables [--config full|smoke]                             the tables again, from the rows
+    python -m experiments.paper figure3 [--trials 10]                                    appendix D
+
+Data sets are read from the folder in PURELY_DATA, or downloaded. Rows are in experiments/results/paper/.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import warnings
+from pathlib import Path
+
+from experiments.paper.config import CONFIGS
+from experiments.paper.runner import PARTS, run
+from experiments.paper.store import Store
+from experiments.records import RESULTS
+
+FOLDER = RESULTS / "paper"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("run", "tables", "figure3"))
+    parser.add_argument("--config", choices=tuple(CONFIGS), default="full")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
+    parser.add_argument("--out", type=Path, default=FOLDER)
+    parser.add_argument("--trials", type=int, default=10, help="of figure 3")
+    args = parser.parse_args()
+    config = CONFIGS[args.config]
+    path = args.out / f"{config.name}.jsonl"
+    if args.what == "run":
+        warnings.filterwarnings("ignore", category=RuntimeWarning)
+        run(config, Store(path), args.device, args.jobs, tuple(args.parts))
+    if args.what == "figure3":
+        from experiments.paper.figure3 import run_figure3
+
+        run_figure3(args.out, args.trials, args.jobs)
+        return
+    from experiments.paper.tables import write_tables
+
+    for written in write_tables(config, args.out):
+        print(written)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What a run consists of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+#: The paper's data sets, in its order.
+DATASETS = ("ijcnn1", "phishing", "mushrooms", "a9a", "mnist", "fashion_mnist", "news20")
+#: The paper's columns, in its order.
+COLUMNS = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda", "pnrl", "purl")
+#: Estimators of the class prior beside KM1 on the columns.
+PRIOR_METHODS = ("class_prior", "best_bin_forest", "dedpul_forest", "alphamax_forest", "tice")
+#: Classifiers beside the paper's nnPU on the columns.
+CLASSIFIERS = ("pu_classifier", "pu_classifier_true", "nnpu", "nnpu_true", "naive_forest", "naive_logistic", "oracle")
+
+
+@dataclass(frozen=True)
+class Config:
+    """Sizes and settings of a run.
+
+    Attributes
+    ----------
+    name : str
+        Name of the folder with the run's rows.
+    datasets : tuple of str
+        Modules of `datasets/`.
+    priors : tuple of float
+        Class priors.
+    trials : int
+        Draws of each data set and prior.
+    n_positive, n_unlabelled : int
+        Training rows.
+    n_validation_positive, n_validation_unlabelled : int
+        Rows for validation.
+    n_test : int
+        Test rows of each class, at most.
+    representation, classifier, ours : dict
+        Settings of PURL and PNRL, of the paper's nnPU, and of PUClassifier that differ from the full run's.
+    """
+
+    name: str
+    datasets: tuple[str, ...] = DATASETS
+    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
+    trials: int = 20
+    n_positive: int = 1000
+    n_unlabelled: int = 2000
+    n_validation_positive: int = 50
+    n_validation_unlabelled: int = 200
+    n_test: int = 1000
+    representation: dict[str, Any] = field(default_factory=dict)
+    classifier: dict[str, Any] = field(default_factory=dict)
+    ours: dict[str, Any] = field(default_factory=dict)
+
+
+FULL = Config("full")
+SMOKE = Config(
+    "smoke",
+    datasets=("mushrooms", "ijcnn1"),
+    priors=(0.5,),
+    trials=2,
+    n_positive=150,
+    n_unlabelled=300,
+    n_validation_positive=20,
+    n_validation_unlabelled=40,
+    n_test=200,
+    representation={"max_epochs": 5},
+    classifier={"max_epochs": 3, "hidden": (30,), "n_ensemble": 1},
+    ours={"max_epochs": 3, "hidden": (30,), "n_ensemble": 1, "refit": False},
+)
+CONFIGS = {"full": FULL, "smoke": SMOKE}
