@@ -122,7 +122,7 @@ def unpack_scalar(node: dict[str, Any]) -> Any:
     """The number that `pack_scalar` wrote."""
     name, value = whole(node, "dtype", "value")
     dtype = dtype_from_name(name)
-    kinds = {"b": bool, "i": int, "u": int, "f": (int, float, str)}
+    kinds: dict[str, Any] = {"b": bool, "i": int, "u": int, "f": (int, float, str)}
     need(dtype.kind in kinds and isinstance(value, kinds[dtype.kind]), "a number is not of the type it says")
     need(dtype.kind == "b" or not isinstance(value, bool), "a number is not of the type it says")
     if isinstance(value, str):

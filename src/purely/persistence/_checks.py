@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def _boosting(held: dict[str, Any], name: str) -> None:
         need(tree.tree_.n_features == held.get("n_features_in_"), f"{name} takes other columns than its trees")
         need(tree.tree_.value.shape[1:] == (1, 1), f"{name} must hold trees of one number")
     if "Classifier" in name:
-        classes = held.get("classes_")
+        classes: Any = held.get("classes_")
         need(isinstance(classes, np.ndarray) and classes.ndim == 1, f"{name}.classes_ must be a list of classes")
         need(trees.shape[1] == (1 if classes.size == 2 else classes.size), f"{name} has other trees than classes")
 
@@ -92,7 +93,7 @@ def _histogram_boosting(held: dict[str, Any], name: str) -> None:
         need(isinstance(tree, TreePredictor), f"{name} must hold trees")
         need(int(tree.nodes["feature_idx"].max()) < n_features, f"a tree of {name} asks for a column out of range")
     mapper = vars(held["_bin_mapper"]) if hasattr(held.get("_bin_mapper"), "fit") else {}
-    marks = mapper.get("is_categorical_")
+    marks: Any = mapper.get("is_categorical_")
     right = isinstance(marks, np.ndarray) and marks.shape == (n_features,) and marks.dtype.kind in "bu"
     need(right and not marks.any(), f"the columns of {name} do not fit its bins")
 
@@ -100,7 +101,10 @@ def _histogram_boosting(held: dict[str, Any], name: str) -> None:
 def _neighbours(held: dict[str, Any], name: str) -> None:
     if "_fit_X" not in held:
         return
-    rows, y, classes = held["_fit_X"], held.get("_y"), held.get("classes_")
+    rows: Any
+    y: Any
+    classes: Any
+    rows, y, classes = (held.get(k) for k in ("_fit_X", "_y", "classes_"))
     need(getattr(rows, "ndim", 0) == 2, f"{name} must hold rows")
     right = isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind == "i" and isinstance(classes, np.ndarray)
     need(right and y.size == rows.shape[0] == held.get("n_samples_fit_"), f"{name} must hold one class a row")
@@ -109,13 +113,13 @@ def _neighbours(held: dict[str, Any], name: str) -> None:
 
 
 def _vocabulary(held: dict[str, Any], name: str) -> None:
-    for attribute in ("vocabulary_",):
-        if attribute in held:
-            words = held[attribute]
-            need(isinstance(words, dict) and all(type(w) is str for w in words), f"{name}.{attribute} must be words")
-            places = list(words.values())
-            right = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in places)
-            need(right and sorted(map(int, places)) == list(range(len(places))), f"columns of {name} are out of range")
+    # Columns beyond the vocabulary's size would go unchecked into a sparse matrix, and SciPy's code would follow them.
+    if "vocabulary_" in held:
+        words = held["vocabulary_"]
+        need(isinstance(words, dict) and all(type(w) is str for w in words), f"{name}.vocabulary_ must be words")
+        places = list(words.values())
+        right = all(isinstance(i, (int, np.integer)) and not isinstance(i, bool) for i in places)
+        need(right and sorted(map(int, places)) == list(range(len(places))), f"columns of {name} are out of range")
 
 
 def _pipeline(held: dict[str, Any], name: str) -> None:
@@ -128,7 +132,7 @@ def _pipeline(held: dict[str, Any], name: str) -> None:
 
 def _network(held: dict[str, Any], name: str) -> None:
     layers = [*_layers(held["encoder"], name), *_layers(held["head"], name)]
-    for before, after in zip(layers, layers[1:], strict=False):
+    for before, after in pairwise(layers):
         need(before.shape[1] == after.shape[0], f"the layers of {name} do not fit together")
 
 

@@ -20,19 +20,19 @@ __all__ = ["attribute_problem", "class_from_name", "class_name", "parameters"]
 
 #: Rooms of purely that define estimators and what they hold.
 ROOMS = frozenset(
-    [
-        "smi",
-        "representation",
-        "prior",
-        "classifiers",
+    {
+        "assumptions",
         "calibration",
+        "classifiers",
         "labels",
-        "nn",
-        "tables",
         "metrics",
         "model_selection",
-        "assumptions",
-    ]
+        "nn",
+        "prior",
+        "representation",
+        "smi",
+        "tables",
+    }
 )
 
 _BY_MODULE = {
@@ -76,7 +76,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
 
 
 @lru_cache(maxsize=512)
-def class_name(cls: type) -> str | None:
+def class_name(cls: Any) -> str | None:
     """The name under which a class is stored; None for a class that no file may name."""
     name = f"{cls.__module__}.{cls.__qualname__}"
     if cls.__module__.split(".")[0] == "purely":

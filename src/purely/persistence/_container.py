@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.persistence._errors import ModelFileError
+from purely.persistence._errors import ModelFileError, UnsupportedModelError
 
 __all__ = ["SCHEMA", "Contents", "read", "write"]
 
@@ -44,7 +44,7 @@ def write(path: Path, document: dict[str, Any], tensors: Tensors) -> None:
     document["sha256"] = _checksum(document, tensors)
     text = _canonical(document)
     if len(text) > LARGEST_HEADER // 2:
-        raise ValueError(
+        raise UnsupportedModelError(
             f"what is not an array in this model takes {len(text):,} bytes; a model file holds at most "
             f"{LARGEST_HEADER // 2:,}. Save a model of fewer trees or a smaller vocabulary."
         )
@@ -186,7 +186,7 @@ def _checksum(document: dict[str, Any], tensors: Tensors) -> str:
     """SHA-256 of the document and of type, shape and bytes of every array."""
     digest = hashlib.sha256(_canonical(document).encode())
     for name in sorted(tensors):
-        array = np.ascontiguousarray(tensors[name])
+        array = np.asarray(tensors[name], order="C")
         digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
         digest.update(array.reshape(-1).view(np.uint8).data if array.size else b"")
     return digest.hexdigest()

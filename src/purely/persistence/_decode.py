@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
 import pathlib
 from collections.abc import Callable
 from typing import Any
@@ -59,7 +60,7 @@ class Decoder:
             "set": self._set,
             "slice": lambda node, d: slice(*self._parts(node, d, 3)),
             "sparse": self._sparse,
-            "tuple": lambda node, d: tuple(self._items(*whole(node, "items"), d)),
+            "tuple": lambda node, d: tuple(self._items(whole(node, "items")[0], d)),
             "type": lambda node, _: _functions.type_from_name(*whole(node, "name")),
         }
 
@@ -106,12 +107,12 @@ class Decoder:
         return [self.decode(item, depth + 1) for item in items]
 
     def _parts(self, node: dict[str, Any], depth: int, count: int) -> list[Any]:
-        parts = self._items(*whole(node, "parts"), depth)
+        parts = self._items(whole(node, "parts")[0], depth)
         need(len(parts) == count, f"a value of kind {node['kind']!r} must have {count} parts")
         return parts
 
     def _only_state(self, node: dict[str, Any], depth: int) -> Any:
-        return self.decode(*whole(node, "state"), depth)
+        return self.decode(whole(node, "state")[0], depth)
 
     def _dict(self, node: dict[str, Any], depth: int) -> Any:
         (pairs,) = whole(node, "items")
@@ -128,7 +129,7 @@ class Decoder:
         return Bunch(**made)
 
     def _set(self, node: dict[str, Any], depth: int) -> Any:
-        items = [_hashable(item) for item in self._items(*whole(node, "items"), depth)]
+        items = [_hashable(item) for item in self._items(whole(node, "items")[0], depth)]
         made = frozenset(items) if node["kind"] == "frozenset" else set(items)
         need(len(made) == len(items), "an item of a set occurs twice")
         return made
@@ -141,7 +142,7 @@ class Decoder:
         return _arrays.unpack(tensor, {k: v for k, v in node.items() if k not in ("kind", "tensor")})
 
     def _element(self, node: dict[str, Any], depth: int) -> Any:
-        array = self.decode(*whole(node, "array"), depth)
+        array = self.decode(whole(node, "array")[0], depth)
         need(
             isinstance(array, np.ndarray) and array.shape == () and array.dtype != object, "a single value is an array"
         )
@@ -200,23 +201,17 @@ class Decoder:
         else:
             required = set(parameters(cls))
             if self._fill:
-                defaults = {k: v for k, v in parameters(cls).items() if v is not v or v is not _empty()}
+                defaults = {k: v for k, v in parameters(cls).items() if v is not inspect.Parameter.empty}
                 state = {**{k: v for k, v in defaults.items() if k not in state}, **state}
         missing = sorted(required - set(state))
         need(not missing, f"{name} lacks {', '.join(missing)}")
-        made = cls.__new__(cls)
+        made: Any = object.__new__(cls)
         if isinstance(made, BaseEstimator) or not dataclasses.is_dataclass(cls):
             vars(made).update(state)
         else:
             for field, value in state.items():
                 object.__setattr__(made, field, value)  # the way around a frozen dataclass
         return made
-
-
-def _empty() -> Any:
-    import inspect
-
-    return inspect.Parameter.empty
 
 
 def _hashable(value: Any) -> Any:

@@ -18,9 +18,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from purely.persistence import _arrays, _functions, _randomness, _sklearn, _torch
+from purely.persistence import _arrays, _checks, _functions, _randomness, _sklearn, _torch
 from purely.persistence._classes import attribute_problem, class_name
-from purely.persistence._errors import UnsupportedModelError
+from purely.persistence._errors import ModelFileError, UnsupportedModelError
 from purely.persistence._limits import LARGEST_DEPTH
 
 __all__ = ["Encoder"]
@@ -152,7 +152,7 @@ class Encoder:
 
     def _object(self, value: Any, path: str, depth: int) -> dict[str, Any]:
         cls = type(value)
-        name = class_name(cls)
+        name: str | None = class_name(cls)  # type: ignore[arg-type]
         if name is None:
             raise _unsupported(value, path)
         if name in _sklearn.STATES:
@@ -163,10 +163,19 @@ class Encoder:
                 problem = attribute_problem(cls, attribute)
                 if problem is not None:
                     raise UnsupportedModelError(f"{_join(path, attribute)} {problem}; delete it before saving.")
+            _check(value, name, path)
             if dataclasses.is_dataclass(cls):  # the order in which fields were set is not part of a value
                 state = {f.name: state[f.name] for f in dataclasses.fields(cls) if f.name in state}
         fields = {k: self.encode(state[k], _join(path, k), depth) for k in sorted(state)}
         return {"kind": "object", "class": name, "state": fields}
+
+
+def _check(value: Any, name: str, path: str) -> None:
+    """What a file of the object would be refused for is refused before it is written."""
+    try:
+        _checks.check(value, name)
+    except ModelFileError as error:
+        raise UnsupportedModelError(f"{_place(path)} cannot be put into a model file: {error.reason}.") from None
 
 
 def _join(path: str, attribute: str) -> str:

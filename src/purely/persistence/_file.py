@@ -16,7 +16,7 @@ import sklearn
 from purely.persistence import _container
 from purely.persistence._decode import Decoder
 from purely.persistence._encode import Encoder
-from purely.persistence._errors import ModelFileError, ModelFileWarning
+from purely.persistence._errors import ModelFileError, ModelFileWarning, UnsupportedModelError
 from purely.persistence._limits import need
 from purely.persistence._probe import try_out
 
@@ -71,8 +71,6 @@ def save(model: Any, path: PathLike) -> None:
     encoder = Encoder()
     tree = encoder.encode(model)
     if not (isinstance(tree, dict) and tree.get("kind") == "object"):
-        from purely.persistence._errors import UnsupportedModelError
-
         raise UnsupportedModelError(f"save takes an estimator or a pipeline; {type(model).__name__} was given.")
     document = {
         "versions": {
@@ -238,15 +236,19 @@ def _short(node: dict[str, Any]) -> str:
     return str(node.get("class")).rpartition(".")[2]
 
 
+def _label(node: dict[str, Any]) -> str:
+    return _short(node) if "class" in node else str(node.get("kind"))
+
+
 def _steps(node: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     """Names and nodes of the steps of a pipeline."""
     steps = node["state"].get("steps") if node.get("class") == "sklearn.pipeline.Pipeline" else None
     found = []
     for step in steps if isinstance(steps, list) else []:
         pair = step.get("items") if isinstance(step, dict) else None
-        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], dict):
-            if isinstance(pair[0], str) and isinstance(pair[1].get("state"), dict):
-                found.append((pair[0], pair[1]))
+        name, held = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+        if isinstance(name, str) and isinstance(held, dict) and isinstance(held.get("state"), dict):
+            found.append((name, held))
     return found
 
 
@@ -257,7 +259,7 @@ def _settings(node: dict[str, Any]) -> dict[str, Any]:
         if name.endswith("_") or name.startswith("_") or name == "steps":
             continue
         if isinstance(value, dict):
-            found[name] = value.get("value", value.get("items", _short(value)))
+            found[name] = value.get("value", value.get("items", value.get("name", _label(value))))
         else:
             found[name] = value
     return found

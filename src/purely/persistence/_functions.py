@@ -23,43 +23,14 @@ FUNCTIONS = (
     "sklearn.feature_selection._univariate_selection.f_classif",
     "sklearn.utils.validation.check_array",
 )
+_NUMPY_TYPES = """
+bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 str_ object_
+number integer floating datetime64 timedelta64
+"""
 #: Types that parameters such as `dtype` take.
 TYPES: dict[str, Any] = {
     **{f"builtins.{t.__name__}": t for t in (bool, int, float, str, object)},
-    **{
-        f"numpy.{name}": getattr(np, name)
-        for name in (
-            *(
-                [
-                    "bool_",
-                    "int8",
-                    "int16",
-                    "int32",
-                    "int64",
-                    "uint8",
-                    "uint16",
-                    "uint32",
-                    "uint64",
-                    "float16",
-                    "float32",
-                    "float64",
-                ]
-            ),
-            *(
-                [
-                    "complex64",
-                    "complex128",
-                    "str_",
-                    "object_",
-                    "number",
-                    "integer",
-                    "floating",
-                    "datetime64",
-                    "timedelta64",
-                ]
-            ),
-        )
-    },
+    **{f"numpy.{name}": getattr(np, name) for name in _NUMPY_TYPES.split()},
 }
 
 

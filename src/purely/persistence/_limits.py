@@ -19,7 +19,9 @@ LARGEST_WIDTH = 2**24
 def need(condition: Any, words: str) -> None:
     """Refuse the file, in these words, unless the condition holds."""
     if not condition:
-        raise ModelFileError(f"the file is damaged or forged: {words}. Use one that purely.save has written.")
+        error = ModelFileError(f"the file is damaged or forged: {words}. Use one that purely.save has written.")
+        error.reason = words
+        raise error
 
 
 def integer(value: Any, low: int, high: int, what: str) -> int:

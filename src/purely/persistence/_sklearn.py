@@ -19,6 +19,11 @@ DROPPED = {
     "sklearn.linear_model.SGDClassifier": ("_loss_function_",),
     "sklearn.linear_model.SGDRegressor": ("_loss_function_",),
     "sklearn.neighbors.KNeighborsClassifier": ("_tree",),
+    # The address of a list in memory, by which a check of the list is not repeated.
+    **{
+        f"sklearn.feature_extraction.text.{name}": ("_stop_words_id",)
+        for name in ("CountVectorizer", "HashingVectorizer", "TfidfVectorizer")
+    },
 }
 
 

@@ -12,26 +12,10 @@ from purely.persistence._limits import need
 __all__ = ["make_module", "module_state"]
 
 #: Layers of torch.nn that a model file may hold.
-LAYERS = frozenset(
-    [
-        "BatchNorm1d",
-        "Dropout",
-        "ELU",
-        "Flatten",
-        "GELU",
-        "Identity",
-        "LayerNorm",
-        "LeakyReLU",
-        "Linear",
-        "ReLU",
-        "SELU",
-        "Sequential",
-        "SiLU",
-        "Sigmoid",
-        "Softplus",
-        "Tanh",
-    ]
-)
+_LAYERS = """
+BatchNorm1d Dropout ELU Flatten GELU Identity LayerNorm LeakyReLU Linear ReLU SELU Sequential SiLU Sigmoid Softplus Tanh
+"""
+LAYERS = frozenset(_LAYERS.split())
 
 
 def _bare() -> Any:
@@ -57,7 +41,7 @@ def module_state(value: Any) -> dict[str, Any] | None:
         return None
     return {
         "layer": cls.__name__,
-        "plain": plain,
+        "plain": dict(sorted(plain.items())),
         "parameters": {k: None if p is None else p.detach().cpu().numpy() for k, p in value._parameters.items()},
         "frozen": [k for k, p in value._parameters.items() if p is not None and not p.requires_grad],
         "buffers": {k: None if b is None else b.detach().cpu().numpy() for k, b in value._buffers.items()},
@@ -90,7 +74,7 @@ def make_module(state: Any) -> Any:
         for name, array in state[kind].items():
             need(isinstance(name, str) and name.isidentifier() and not hasattr(cls, name), "a torch module is torn")
             need(array is None or (isinstance(array, np.ndarray) and array.dtype.kind in "fi"), "a module is torn")
-            tensor = None if array is None else torch.from_numpy(np.ascontiguousarray(array))
+            tensor = None if array is None else torch.from_numpy(np.array(array, order="C"))
             if kind == "parameters":
                 made.register_parameter(name, None if tensor is None else _parameter(tensor, name, state["frozen"]))
             else:
