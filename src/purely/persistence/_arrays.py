@@ -61,10 +61,10 @@ def pack(array: NDArray[Any]) -> tuple[NDArray[Any], dict[str, Any]] | None:
     name = dtype_name(array.dtype)
     if name is None:
         return None
-    if name == np.dtype(name if isinstance(name, str) else "V").str and name in NATIVE:
+    if isinstance(name, str) and name in NATIVE:
         if array.flags.f_contiguous and not array.flags.c_contiguous:
             return array.T, {"order": "F"}  # the order of memory decides how sums are rounded
-        return np.array(array, order="C", copy=None if array.flags.c_contiguous else True), {}
+        return np.asarray(array, order="C"), {}
     flat = np.ascontiguousarray(array).reshape(-1)
     if flat.dtype.itemsize == 0:  # text of no characters
         flat = flat.astype(f"{array.dtype.kind}1")

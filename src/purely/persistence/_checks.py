@@ -167,7 +167,6 @@ CHECKS: dict[str, Callable[[dict[str, Any], str], None]] = {
     f"{_TEXT}.CountVectorizer": _vocabulary,
     f"{_TEXT}.TfidfVectorizer": _vocabulary,
     "sklearn.pipeline.Pipeline": _pipeline,
-    "purely.nn.networks.NetworkArrays": _network,
-    "purely.nn.arrays.NetworkArrays": _network,
+    "purely.nn.fitted.NetworkArrays": _network,
     "purely.classifiers._calibration.ScoreCalibration": _calibration,
 }
