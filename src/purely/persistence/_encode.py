@@ -10,6 +10,7 @@ import dataclasses
 import functools
 import math
 import pathlib
+import types
 from collections import OrderedDict, UserList, defaultdict
 from typing import Any
 
@@ -24,6 +25,8 @@ from purely.persistence._errors import ModelFileError, UnsupportedModelError
 from purely.persistence._limits import LARGEST_DEPTH
 
 __all__ = ["Encoder"]
+
+_FUNCTIONS = (np.ufunc, types.FunctionType, types.BuiltinFunctionType, types.MethodType)
 
 
 class Encoder:
@@ -69,7 +72,7 @@ class Encoder:
         if isinstance(value, functools.partial):
             parts = [self.encode(part, path, depth) for part in (value.func, value.args, value.keywords)]
             return {"kind": "partial", "parts": parts}
-        if (callable(value) and not hasattr(value, "__dict__")) or type(value).__name__ == "function":
+        if isinstance(value, _FUNCTIONS) or type(value).__name__ == "_ArrayFunctionDispatcher":  # NumPy's own
             return self._named("function", _functions.function_name(value), value, path)
         if id(value) in self._seen:
             return {"kind": "ref", "id": self._seen[id(value)]}

@@ -130,6 +130,7 @@ def load(path: PathLike) -> Any:
         )
     try:
         model = decoder.finish(document["model"])
+        try_out(model)
     except (ModelFileError, ModuleNotFoundError):
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, MemoryError, RecursionError) as error:
@@ -137,7 +138,6 @@ def load(path: PathLike) -> Any:
             f"the file is damaged or forged: its parts do not fit together ({type(error).__name__}: {error}). "
             "Use one that purely.save has written."
         ) from None
-    try_out(model)
     return model
 
 
