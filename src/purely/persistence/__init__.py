@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from purely.persistence._errors import ModelFileError, ModelFileWarning, UnsupportedModelError
 from purely.persistence._file import ModelDescription, describe, load, save
+from purely.persistence._onnx import export_onnx
 
 __all__ = [
     "ModelDescription",
@@ -15,6 +16,7 @@ __all__ = [
     "ModelFileWarning",
     "UnsupportedModelError",
     "describe",
+    "export_onnx",
     "load",
     "save",
 ]

@@ -24,7 +24,13 @@ def check(made: Any, name: str) -> None:
             integer(held[attribute], -LARGEST_JOBS, LARGEST_JOBS, f"{name}.{attribute}")
     for attribute in ("n_features_in_", "_n_features", "_n_features_out"):
         if attribute in held and not isinstance(held[attribute], np.integer):
-            integer(held[attribute], 0, LARGEST_WIDTH, f"{name}.{attribute}")
+            integer(held[attribute], 1, LARGEST_WIDTH, f"{name}.{attribute}")
+    classes = held.get("classes_")
+    if isinstance(classes, np.ndarray) and classes.ndim == 1:
+        count = 2 if name.startswith("purely.") else held.get("n_classes_", classes.size)
+        need(
+            not isinstance(count, (int, np.integer)) or classes.size == count, f"{name} has other classes than it says"
+        )
     # A cache folder named by the file would be read as pickles at the next fit.
     need(held.get("memory") is None, f"{name}.memory must be None")
     if name in CHECKS:
