@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -27,7 +28,7 @@ from purely.persistence import describe
 from purely.persistence._classes import SKLEARN, class_name
 from tests.classifiers.conftest import gaussians
 from tests.classifiers.test_common_classifiers import CLASSIFIERS
-from tests.persistence.models import answers, hostile_bases, numbers, texts
+from tests.persistence.models import answers, numbers, texts
 from tests.test_common import ESTIMATORS, assert_same, draw, fitted, outputs
 
 torch = pytest.importorskip("torch")
@@ -87,8 +88,8 @@ def test_a_model_that_is_not_fitted(estimator, tmp_path):
 NEEDS = {
     "CountVectorizer": (None, lambda: texts()[0]),
     "DictVectorizer": (None, lambda: [{"a": 1.0, "b": "x"}, {"a": 2.0, "b": "y"}] * 50),
-    "FeatureHasher": (None, lambda: [{"a": 1.0}] * 100),
-    "HashingVectorizer": (None, lambda: texts()[0]),
+    "FeatureHasher": ({"n_features": 16}, lambda: [{"a": 1.0}] * 100),
+    "HashingVectorizer": ({"n_features": 64}, lambda: texts()[0]),
     "TfidfVectorizer": (None, lambda: texts()[0]),
     "GaussianRandomProjection": ({"n_components": 2}, lambda: numbers()[0]),
     "SparseRandomProjection": ({"n_components": 2}, lambda: numbers()[0]),
@@ -172,7 +173,7 @@ def test_every_member_of_the_recommended_classifier(tmp_path):
 @pytest.mark.parametrize("cls", [purely.PURL, purely.NNPUClassifier])
 def test_an_encoder_of_ones_own(cls, tmp_path):
     nn = torch.nn
-    encoder = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Dropout(0.1), nn.Linear(5, 2))
+    encoder = nn.Sequential(nn.Linear(3, 5), nn.BatchNorm1d(5), nn.ReLU(), nn.Dropout(0.0), nn.Linear(5, 2))
     X, y = numbers()
     own = {"n_components": 2} if cls is purely.PURL else {"class_prior": 0.5}
     model = cls(**own, encoder=encoder, max_epochs=2, n_ensemble=2, device="cpu", random_state=0).fit(X, y)
@@ -196,10 +197,6 @@ def test_labels_and_column_names_of_any_kind(tmp_path):
         assert loaded.feature_names_in_.tolist() == list(table.columns)
 
 
-class Holder(purely.PUSMI):
-    """Not of purely."""
-
-
 VALUES = {
     "numbers": [1, -(2**80), 0.1, 1e-320, -0.0, float("inf"), float("-inf"), True, None, "", "\ud800 é \0"],
     "nested": {"a": ({1, 2}, frozenset({"x"}), [(), [], {}]), 3: {None: 1.5}, (1, "b"): slice(1, None, 2)},
@@ -219,7 +216,7 @@ VALUES = {
     "complex": np.array([1 + 2j, complex("nan")]),
     "big endian": np.arange(3, dtype=">i4"),
     "text": np.array([["é", ""], ["long text", "\U0001f600"]]),
-    "empty text": np.array([""]).astype("U0") if np.array([""]).astype("U0").dtype.itemsize else np.array([""]),
+    "empty text": np.array(["", ""]),
     "bytes": np.array([b"a", b"bc"]),
     "times": np.array(["2026-01-01", "NaT"], dtype="datetime64[ns]"),
     "records": np.array([(1, 2.5, "x")], dtype=[("a", "<i4"), ("b", "<f8"), ("c", "<U3")]),
@@ -240,7 +237,8 @@ def test_values_of_every_kind(value, tmp_path):
     if isinstance(value, np.ndarray):
         assert loaded.dtype == value.dtype
         assert loaded.shape == value.shape
-        assert loaded.flags.f_contiguous == (value.flags.f_contiguous and value.size > 0) or not value.flags.contiguous
+        if value.flags.contiguous:
+            assert loaded.flags.f_contiguous == value.flags.f_contiguous
         np.testing.assert_array_equal(loaded, value)
     elif sp.issparse(value):
         assert (loaded != value).nnz == 0
@@ -279,15 +277,20 @@ def test_safetensors_reads_the_arrays(tmp_path):
     assert any(a.shape == model.coef_.shape and np.array_equal(a, model.coef_) for a in arrays)
 
 
-def test_two_processes_write_the_same_bytes(tmp_path):
+def test_another_process_writes_the_same_bytes(tmp_path):
+    purely.save(make_pipeline(TfidfVectorizer(stop_words="english"), shared_model()).fit(*texts()), tmp_path / "here")
     code = (
-        "import sys, warnings; warnings.simplefilter('ignore'); import purely; from tests.persistence.models import *; "
-        "[purely.save(m, f'{sys.argv[1]}-{n}') for n, (m, _) in hostile_bases().items()]"
+        "import sys, purely; from tests.persistence.test_round_trip import *; "
+        "purely.save(make_pipeline(TfidfVectorizer(stop_words='english'), shared_model()).fit(*texts()), sys.argv[1])"
     )
-    for name in ("one", "two"):
-        subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=True, timeout=300)
-    for name in hostile_bases():
-        assert (tmp_path / f"one-{name}").read_bytes() == (tmp_path / f"two-{name}").read_bytes(), name
+    other = {**os.environ, "PYTHONHASHSEED": "12345"}  # another order of sets
+    subprocess.run([sys.executable, "-c", code, str(tmp_path / "there")], check=True, timeout=300, env=other)
+    assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
+
+
+def shared_model():
+    model = RandomForestClassifier(3, random_state=0)
+    return model.set_params(class_weight={0: 1.0, 1: 2.0})
 
 
 def test_loading_needs_no_torch(tmp_path):
@@ -296,8 +299,14 @@ def test_loading_needs_no_torch(tmp_path):
     purely.save(network, tmp_path / "network.purely")
     np.save(tmp_path / "expected.npy", network.predict_proba(X))
     code = (
-        "import sys; sys.modules['torch'] = None; import numpy as np, purely; "
-        "from tests.persistence.models import numbers; "
+        "import sys\n"
+        "class NoTorch:\n"
+        "    def find_spec(self, name, *rest):\n"
+        "        if name.split('.')[0] == 'torch':\n"
+        "            raise ModuleNotFoundError(name, name='torch')\n"
+        "sys.meta_path.insert(0, NoTorch())\n"
+        "import numpy as np, purely; "
+        "sys.path.insert(0, '.'); from tests.persistence.models import numbers; "
         "model = purely.load(sys.argv[1] + '/network.purely'); "
         "assert np.array_equal(model.predict_proba(numbers()[0]), np.load(sys.argv[1] + '/expected.npy'))"
     )

@@ -35,8 +35,8 @@ def export_onnx(model: Any, path: str | os.PathLike[str], *, dtype: str = "float
     The input ``x`` has the columns that the model was fitted to, not scaled. The outputs are
 
     - ``features`` and ``density_ratio`` of :class:`purely.PURL`, ``features`` of :class:`purely.PNRL`;
-    - ``score``, the networks' mean output, and ``probabilities``, shape (n, 2), of :class:`purely.NNPUClassifier` and of
-      a :class:`purely.PUClassifier` of networks alone; calibration is part of the graph.
+    - ``score``, the networks' mean output, and ``probabilities``, shape (n, 2), of :class:`purely.NNPUClassifier` and
+      of a :class:`purely.PUClassifier` of networks alone; calibration is part of the graph.
 
     Parameters
     ----------
@@ -221,5 +221,6 @@ def _transformer(step: Any, dtype: Any) -> nn.Module:
 
 def _unsupported(model: Any) -> UnsupportedModelError:
     return UnsupportedModelError(
-        f"{type(model).__name__} cannot be written as an ONNX graph; export_onnx writes {_CAN}. Use purely.save for others."
+        f"{type(model).__name__} cannot be written as an ONNX graph; export_onnx writes {_CAN}. For others there is "
+        "purely.save."
     )
