@@ -152,10 +152,10 @@ def test_a_newer_schema_is_refused(prior, tmp_path):
 def test_another_scikit_learn_warns(prior, tmp_path):
     document, tensors = take_apart(prior)
     document["versions"]["scikit-learn"] = "1.2.3"
-    del document["model"]["state"]["random_state"]  # a parameter that this version did not have yet
+    del document["model"]["state"]["approximation"]  # a parameter that this version did not have yet
     with pytest.warns(ModelFileWarning, match=r"written with scikit-learn 1\.2\.3"):
         loaded = purely.load(put_together(tmp_path / "a", document, tensors))
-    assert loaded.random_state is None
+    assert loaded.approximation == purely.KernelMeanPrior().approximation
 
 
 def test_a_name_that_occurs_twice_is_refused(prior, tmp_path):
@@ -214,7 +214,7 @@ FORGERIES = {
     "a way out": (set_class("purely.prior..os.system"), "not one that models are made of"),
     "a class that is not listed": (set_class("sklearn.svm.SVC"), "not one that models are made of"),
     "a list for a class": (set_class(["os"]), "not one that models are made of"),
-    "another class": (set_class("purely.smi.analytic.PUSMI"), "lacks"),
+    "another class": (set_class("purely.smi.analytic.PUSMI"), "is not an attribute that PUSMI sets"),
     "a method": (set_state("fit", 1), "method or property"),
     "a magic name": (set_state("__class__", 1), "is not a name"),
     "an unknown name": (set_state("whatever", 1), "is not an attribute"),
@@ -244,15 +244,9 @@ def test_forged_files(change, match, prior, tmp_path):
     refused(forged(prior, tmp_path / "model.purely", change), f"damaged or forged.*({match})")
 
 
-def test_a_small_file_cannot_stand_for_a_large_model(prior, tmp_path):
-    def change(model, _):
-        model["state"]["a_"] = laughs()  # before everything else in the order of names
-
-    path = tmp_path / "model.purely"
-    document, tensors = take_apart(prior)
-    document["model"]["state"] = {"a_": None, **{k: v for k, v in document["model"]["state"].items()}}
-    change(document["model"], tensors)
-    refused(put_together(path, document, tensors), "damaged or forged.*(more than|numbered)")
+def test_a_small_file_cannot_stand_for_a_large_model(tmp_path):
+    purely.save(purely.KernelMeanPrior(), tmp_path / "a")
+    refused(forged(tmp_path / "a", tmp_path / "b", set_state("x_", laughs())), "damaged or forged.*more than .* values")
 
 
 def sparse(shape, indices, indptr, values=(1.0,)):
@@ -365,12 +359,11 @@ def test_truth_values_that_are_neither(tmp_path):
     refused(tmp_path / "model.purely", "truth values")
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_two_hundred_corrupted_and_forged_files(seed):
+def test_two_hundred_corrupted_and_forged_files():
     """Refused, or a model that answers or says in an ordinary error why not; the process lives to tell."""
     pytest.importorskip("resource")
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "tests.persistence.fuzz", str(seed), "200"]
+    command = [sys.executable, "-m", "tests.persistence.fuzz", "0", "200"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False, cwd=root)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     changes = [line for line in lines if "change" in line]
@@ -392,7 +385,7 @@ def test_a_pipeline_that_does_not_fit_together(tmp_path):
     purely.save(model.fit(X, y), tmp_path / "a")
 
     def change(model, tensors):
-        name = next(n for n, t in tensors.items() if t.shape == (3,) and t.dtype == np.float64)
+        name = get(model, ("state", "steps", 0, "items", 1, "state", "mean_"))["tensor"]
         tensors[name] = tensors[name][:2].copy()
 
     refused(forged(tmp_path / "a", tmp_path / "b", change), "damaged or forged.*cannot answer")
