@@ -13,13 +13,14 @@ import sys
 import tempfile
 import traceback
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import purely
-from purely.persistence import ModelFileError
+from purely.persistence import ModelFileError, describe
 from tests.persistence.files import get, nodes, put, put_together, take_apart
 from tests.persistence.models import answers, hostile_bases
 
@@ -149,6 +150,8 @@ def corrupt(source: Path, target: Path, rng: np.random.Generator) -> str:
 def outcome(path: Path, rows: Any) -> tuple[str, str]:
     """What becomes of a file: refused, or loaded and asked."""
     try:
+        with suppress(ModelFileError):
+            describe(path)
         model = purely.load(path)
     except ModelFileError as error:
         return "refused", str(error)

@@ -45,6 +45,7 @@ def refused(path, match):
     sentence = str(caught.value)
     assert "\n" not in sentence
     assert sentence.endswith(".")
+    assert str(path) in sentence
 
 
 class Trap:

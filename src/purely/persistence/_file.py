@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import platform
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,11 @@ def load(path: PathLike) -> Any:
     purely.save : Write such a file; an example is there.
     """
     target = Path(os.fspath(path))
+    with _naming(target):
+        return _load(target)
+
+
+def _load(target: Path) -> Any:
     document, tensors, _ = _container.read(target)
     versions = _versions(document)
     other = _other_sklearn(versions)
@@ -126,7 +133,7 @@ def load(path: PathLike) -> Any:
             f"{target} was written with scikit-learn {versions.get('scikit-learn')}, and {sklearn.__version__} is "
             "installed: predictions may differ. Compare a few, or fit and save the model anew.",
             ModelFileWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
     try:
         model = decoder.finish(document["model"])
@@ -206,7 +213,13 @@ def describe(path: PathLike) -> ModelDescription:
     >>> found.model, found.settings["random_state"], found.fitted
     ('KernelMeanPrior', 0, False)
     """
-    document, tensors, size = _container.read(Path(os.fspath(path)))
+    target = Path(os.fspath(path))
+    with _naming(target):
+        return _describe(target)
+
+
+def _describe(target: Path) -> ModelDescription:
+    document, tensors, size = _container.read(target)
     node = document.get("model")
     need(isinstance(node, dict) and isinstance(node.get("state"), dict), "it holds no model")
     assert isinstance(node, dict)
@@ -230,6 +243,18 @@ def describe(path: PathLike) -> ModelDescription:
         n_bytes=size,
         sha256=document["sha256"],
     )
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in what is said about it."""
+    try:
+        yield
+    except ModelFileError as error:
+        words = str(error)
+        if not words.startswith("the file "):
+            raise
+        raise ModelFileError(f"{path}{words.removeprefix('the file')}") from None
 
 
 def _short(node: dict[str, Any]) -> str:

@@ -21,6 +21,9 @@ def constant(value: Any, dtype: torch.dtype) -> Tensor:
 class Affine(nn.Module):
     """``x @ weights + bias``, or ``x * weights + bias`` where weights are one number a column."""
 
+    weights: Tensor
+    bias: Tensor
+
     def __init__(self, weights: Any, bias: Any, dtype: torch.dtype) -> None:
         super().__init__()
         self.register_buffer("weights", constant(weights, dtype))
@@ -110,6 +113,10 @@ class Ratio(nn.Module):
 
 class Calibration(nn.Module):
     """Scores to log-odds, linear between knots and beyond them; in double precision, for its steps may be steep."""
+
+    knots: Tensor
+    values: Tensor
+    slopes: Tensor
 
     def __init__(self, found: Any) -> None:
         super().__init__()
