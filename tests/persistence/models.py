@@ -40,6 +40,12 @@ def texts(seed: int = 0) -> tuple[Any, Any]:
     return [" ".join(rng.choice(WORDS[t : t + 5], 6)) for t in topic], y
 
 
+def text_model() -> Any:
+    """A fitted pipeline that holds sets, words and trees."""
+    forest = RandomForestClassifier(3, class_weight={0: 1.0, 1: 2.0}, random_state=0)
+    return make_pipeline(TfidfVectorizer(stop_words=["a", "the"]), forest).fit(*texts())
+
+
 def hostile_bases() -> dict[str, tuple[Any, Any]]:
     """Fitted models, and rows for each, that a fuzzer starts from."""
     X, y = numbers()

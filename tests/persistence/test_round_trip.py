@@ -28,7 +28,7 @@ from purely.persistence import describe
 from purely.persistence._classes import SKLEARN, class_name
 from tests.classifiers.conftest import gaussians
 from tests.classifiers.test_common_classifiers import CLASSIFIERS
-from tests.persistence.models import answers, numbers, texts
+from tests.persistence.models import answers, numbers, text_model, texts
 from tests.test_common import ESTIMATORS, assert_same, draw, fitted, outputs
 
 torch = pytest.importorskip("torch")
@@ -278,19 +278,11 @@ def test_safetensors_reads_the_arrays(tmp_path):
 
 
 def test_another_process_writes_the_same_bytes(tmp_path):
-    purely.save(make_pipeline(TfidfVectorizer(stop_words="english"), shared_model()).fit(*texts()), tmp_path / "here")
-    code = (
-        "import sys, purely; from tests.persistence.test_round_trip import *; "
-        "purely.save(make_pipeline(TfidfVectorizer(stop_words='english'), shared_model()).fit(*texts()), sys.argv[1])"
-    )
+    purely.save(text_model(), tmp_path / "here")
+    code = "import sys, purely; from tests.persistence.models import text_model; purely.save(text_model(), sys.argv[1])"
     other = {**os.environ, "PYTHONHASHSEED": "12345"}  # another order of sets
     subprocess.run([sys.executable, "-c", code, str(tmp_path / "there")], check=True, timeout=300, env=other)
     assert (tmp_path / "here").read_bytes() == (tmp_path / "there").read_bytes()
-
-
-def shared_model():
-    model = RandomForestClassifier(3, random_state=0)
-    return model.set_params(class_weight={0: 1.0, 1: 2.0})
 
 
 def test_loading_needs_no_torch(tmp_path):
