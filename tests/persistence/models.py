@@ -41,9 +41,11 @@ def texts(seed: int = 0) -> tuple[Any, Any]:
 
 
 def text_model() -> Any:
-    """A fitted pipeline that holds sets, words and trees."""
+    """A fitted pipeline that holds a set, words and trees."""
     forest = RandomForestClassifier(3, class_weight={0: 1.0, 1: 2.0}, random_state=0)
-    return make_pipeline(TfidfVectorizer(stop_words=["a", "the"]), forest).fit(*texts())
+    model = make_pipeline(TfidfVectorizer(stop_words=["a", "the"]), forest).fit(*texts())
+    model.words_ = set(WORDS.tolist())
+    return model
 
 
 def hostile_bases() -> dict[str, tuple[Any, Any]]:
