@@ -21,6 +21,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from purely.nn.fitted import NetworkArrays
+
 __all__ = ["Architecture", "EncoderStack", "Layer", "NetworkArrays", "StackedMLP"]
 
 NORM_MOMENTUM = 0.1
@@ -99,48 +101,6 @@ class Architecture:
             Layer(n_in, n_out, norm=self.batch_norm, relu=True, bias=not self.batch_norm)
             for n_in, n_out in pairwise(widths)
         )
-
-
-@dataclass(frozen=True)
-class NetworkArrays:
-    """One trained network as NumPy arrays, its batch norms folded into the weights; needs no torch.
-
-    Attributes
-    ----------
-    encoder, head : tuple of (weights, bias, relu)
-        Layers of v and g: an affine map and whether a ReLU follows.
-    """
-
-    encoder: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
-    head: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
-
-    def features(self, X: Any) -> NDArray[Any]:
-        """v(x) of each row, dense or sparse, shape (n, n_components)."""
-        return _apply(self.encoder, X)
-
-    def output(self, features: NDArray[Any]) -> NDArray[Any]:
-        """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
-        z = _apply(self.head, features)
-        return z[:, 0] if z.shape[1] == 1 else z
-
-    def __call__(self, X: Any) -> NDArray[Any]:
-        """g(v(x)) of each row."""
-        return self.output(self.features(X))
-
-    def after_scaling(self, mean: NDArray[Any] | None, scale: NDArray[Any]) -> NetworkArrays:
-        """The network that does to x what this one does to ``(x - mean) / scale``."""
-        weights, bias, relu = self.encoder[0]
-        scaled = weights / scale[:, None]
-        shift = 0.0 if mean is None else mean @ scaled
-        return NetworkArrays(((scaled, bias - shift, relu), *self.encoder[1:]), self.head)
-
-
-def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
-    for weights, bias, relu in layers:
-        rows = np.asarray(rows @ weights) + bias
-        if relu:
-            np.maximum(rows, 0.0, out=rows)
-    return rows
 
 
 class StackedMLP:

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from purely._warnings import PurelyWarning
+from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
@@ -102,35 +103,6 @@ class TrainingSettings:
     checkpoint: str | Path | None = None
     checkpoint_every: int = 10
     fingerprint: str = ""
-
-
-@dataclass(frozen=True)
-class History:
-    """What happened, epoch by epoch; entries after a network's stop are NaN.
-
-    Attributes
-    ----------
-    train_loss, train_j : ndarray of shape (n_epochs, M)
-        Loss and J of the training batches, with dropout at work.
-    held_loss, held_j : ndarray of shape (n_epochs, M)
-        Loss and J of the held-out rows.
-    best_epoch : ndarray of int, shape (M,)
-        Epoch, counted from 0, whose network was kept.
-    interrupted : bool
-        Whether Ctrl-C ended the training.
-    """
-
-    train_loss: NDArray[np.float64]
-    train_j: NDArray[np.float64]
-    held_loss: NDArray[np.float64]
-    held_j: NDArray[np.float64]
-    best_epoch: NDArray[np.intp]
-    interrupted: bool
-
-    @property
-    def best_held_j(self) -> NDArray[np.float64]:
-        """Held-out J of the network that was kept, shape (M,)."""
-        return self.held_j[self.best_epoch, np.arange(self.best_epoch.size)]
 
 
 def train(

@@ -1,0 +1,83 @@
+"""What is left of networks when they have been trained: arrays and a history. Loads no torch, nor needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["History", "NetworkArrays"]
+
+
+@dataclass(frozen=True)
+class NetworkArrays:
+    """One trained network as NumPy arrays, its batch norms folded into the weights; needs no torch.
+
+    Attributes
+    ----------
+    encoder, head : tuple of (weights, bias, relu)
+        Layers of v and g: an affine map and whether a ReLU follows.
+    """
+
+    encoder: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
+    head: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
+
+    def features(self, X: Any) -> NDArray[Any]:
+        """v(x) of each row, dense or sparse, shape (n, n_components)."""
+        return _apply(self.encoder, X)
+
+    def output(self, features: NDArray[Any]) -> NDArray[Any]:
+        """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
+        z = _apply(self.head, features)
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        """g(v(x)) of each row."""
+        return self.output(self.features(X))
+
+    def after_scaling(self, mean: NDArray[Any] | None, scale: NDArray[Any]) -> NetworkArrays:
+        """The network that does to x what this one does to ``(x - mean) / scale``."""
+        weights, bias, relu = self.encoder[0]
+        scaled = weights / scale[:, None]
+        shift = 0.0 if mean is None else mean @ scaled
+        return NetworkArrays(((scaled, bias - shift, relu), *self.encoder[1:]), self.head)
+
+
+def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
+    for weights, bias, relu in layers:
+        rows = np.asarray(rows @ weights) + bias
+        if relu:
+            np.maximum(rows, 0.0, out=rows)
+    return rows
+
+
+@dataclass(frozen=True)
+class History:
+    """What happened, epoch by epoch; entries after a network's stop are NaN.
+
+    Attributes
+    ----------
+    train_loss, train_j : ndarray of shape (n_epochs, M)
+        Loss and J of the training batches, with dropout at work.
+    held_loss, held_j : ndarray of shape (n_epochs, M)
+        Loss and J of the held-out rows.
+    best_epoch : ndarray of int, shape (M,)
+        Epoch, counted from 0, whose network was kept.
+    interrupted : bool
+        Whether Ctrl-C ended the training.
+    """
+
+    train_loss: NDArray[np.float64]
+    train_j: NDArray[np.float64]
+    held_loss: NDArray[np.float64]
+    held_j: NDArray[np.float64]
+    best_epoch: NDArray[np.intp]
+    interrupted: bool
+
+    @property
+    def best_held_j(self) -> NDArray[np.float64]:
+        """Held-out J of the network that was kept, shape (M,)."""
+        return self.held_j[self.best_epoch, np.arange(self.best_epoch.size)]
