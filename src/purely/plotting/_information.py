@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
 from purely.plotting._common import Display
-from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, number, say_instead
+from purely.plotting._style import ESTIMATE, POSITIVE, label, number, percent, say_instead
 from purely.smi import PUSMI, InformationInterval
 
 __all__ = ["InformationDisplay"]
