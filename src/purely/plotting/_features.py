@@ -101,12 +101,11 @@ class FeatureDisplay(Display):
         if n < len(r.names):
             notes = (*notes, f"The {n} most informative of {len(r.names):,} columns.")
         x = f"information (0: none), {percent(self.level)} intervals"
-        leader = _short(r.names[0])
-        label(ax, f"{leader} tells the most on its own" if r.alone[0] > 0 else title, x, "", notes)
+        label(ax, f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else title, x, "", notes)
 
 
-def _short(name: str) -> str:
+def _short(name: str, longest: int = _LONGEST_NAME) -> str:
     """A column's name as plain text, without the signs that matplotlib reads as mathematics."""
     name = " ".join(str(name).split())
-    name = name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "…"
+    name = name if len(name) <= longest else name[: longest - 1] + "…"
     return name.replace("\\", "\\\\").replace("$", r"\$")

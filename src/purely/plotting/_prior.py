@@ -23,7 +23,7 @@ __all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
 
 _WORDS = {
     "best-bin": "best bin",
-    "combined": "combined (recommended)",
+    "combined": "combined",
     "dedpul": "DEDPUL",
     "kernel-mean": "kernel mean",
     "logistic-ceiling": "logistic ceiling",
@@ -188,9 +188,9 @@ class ClassPriorDisplay(Display):
             say_instead(ax, title, " ".join(self.notes) or "No method was asked.")
             return
         if self.chosen is not None:
-            title = f"The class prior is {percent(self.chosen.value)}"
+            title = f"Class prior {percent(self.chosen.value)}"
             if self.chosen.high > self.chosen.low:
-                title += f", between {percent(self.chosen.low)} and {percent(self.chosen.high)}"
+                title += f" [{percent(self.chosen.low)}, {percent(self.chosen.high)}]"
                 ax.axvspan(self.chosen.low, self.chosen.high, color=POSITIVE, alpha=0.15, linewidth=0)
         heights: Floats = np.arange(len(rows), dtype=np.float64)[::-1]
         for height, row in zip(heights, rows, strict=True):
@@ -199,6 +199,7 @@ class ClassPriorDisplay(Display):
             ax.plot(row.value, height, "o", color=colour, markersize=6)
         ax.set_yticks(heights, [row.name for row in rows])
         ax.tick_params(axis="y", length=0)
+        ax.locator_params(axis="x", nbins=5)
         ends = [row.low for row in rows], [row.high for row in rows]
         low, high = min(ends[0]), max(ends[1])
         margin = max(0.03, 0.12 * (high - low))

@@ -120,7 +120,9 @@ class RepresentationDisplay(Display):
         if self.ratio is None or one:
             colour: dict[str, Any] = {"color": UNLABELLED, "alpha": 0.6}
         else:
-            colour = {"c": self.ratio[u], "cmap": SEQUENTIAL, "alpha": 0.85}
+            # a few extreme ratios would leave all others one colour
+            ends = np.quantile(self.ratio[u], [0.0, 0.99]) if u.any() else (0.0, 1.0)
+            colour = {"c": self.ratio[u], "cmap": SEQUENTIAL, "alpha": 0.85, "vmin": ends[0], "vmax": ends[1]}
         shade = ax.scatter(self.points[u, 0], second[u], s=size, label="unlabelled", **colour, **common)
         ax.scatter(
             self.points[p, 0],

@@ -107,7 +107,7 @@ class ScoreDisplay(Display):
         else:
             share = self.unlabelled_prior.value
             name = f"positives among them: labelled ones, scaled to {percent(share)}"
-            title = f"{percent(share)} of the pool would score like the labelled positives"
+            title = f"{percent(share)} of the pool scores like the labelled positives"
         scaled = of_p / self.positive.size * self.unlabelled.size * float(share or 0.0)
         ax.stairs(scaled, edges, fill=True, color=POSITIVE, alpha=0.22)
         ax.stairs(scaled, edges, color=POSITIVE, linewidth=1.8, label=name)
@@ -230,4 +230,4 @@ def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
     rising = isotonic_regression(posterior, sample_weight=np.maximum(total, 1e-12), increasing=True)
     with np.errstate(divide="ignore"):
         local = np.where(rising > 0.0, (1.0 - rising) / np.maximum(rising, 1e-12), np.nan)
-    return [cuts, tail, low, high, np.where(local > 1.3, np.nan, local)]
+    return [cuts, tail, low, high, np.where(local > 1.1, np.nan, local)]

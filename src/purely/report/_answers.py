@@ -35,7 +35,7 @@ def plain(value: Any) -> Any:
 
 
 def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
-    """Is there signal at all, and how much?"""
+    """First answer: is there signal at all, and how much."""
     question = "Is there signal at all, and how much?"
     if signal is None:
         return {"question": question, "short": "Not measured", "answer": why, "found": None}
@@ -68,7 +68,7 @@ def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
 
 
 def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
-    """What does the data look like with everything else stripped away?"""
+    """Second answer: what it looks like with everything else stripped away."""
     question = "What does it look like with everything else stripped away?"
     if picture is None:
         return {"question": question, "short": "Not drawn", "answer": why, "retained": None}
@@ -98,7 +98,7 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
 
 
 def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
-    """How many positives are in my pool?"""
+    """Third answer: how many positives are in the pool."""
     n = table.n_unlabelled
     count, low, high = (round(share * n) for share in prior.count)
     if prior.given:
@@ -127,7 +127,7 @@ def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
 
 
 def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) -> dict[str, Any]:
-    """Which ones?"""
+    """Fourth answer: which ones."""
     unlabelled = np.flatnonzero(~table.positive)
     order = unlabelled[np.argsort(-scored.probability[unlabelled], kind="stable")][:N_TOP]
     result: dict[str, Any] = {
@@ -160,12 +160,12 @@ def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) 
 
 
 def answer_trust(checks: list[Check]) -> dict[str, Any]:
-    """Can I trust it, with no negatives to test on?"""
+    """Fifth answer: whether it can be trusted, with no negatives to test on."""
     status = worst(checks)
     bad = [check for check in checks if check.status == status and status != "green"]
     words = {"green": "Nothing speaks against it", "amber": "With care", "red": "Not as it stands"}
     if status == "green":
-        answer = f"All {len(checks)} checks are green. What they cannot see is said beside each."
+        answer = f"All {len(checks)} checks are green: nothing in the records speaks against it, which is not a proof."
     else:
         which = "; ".join(check.title[0].lower() + check.title[1:] for check in bad)
         answer = f"{len(bad)} of {len(checks)} checks {'is' if len(bad) == 1 else 'are'} {status}: {which}?"

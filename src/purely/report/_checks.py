@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
+from purely._prior_value import PriorValue
 from purely.assumptions import check_assumptions
 from purely.plotting._style import percent
 from purely.report._data import Table
@@ -59,11 +60,15 @@ def run_checks(
 ) -> list[Check]:
     """All checks, the ones about the rows first."""
     checks = [_amount(table), _signal(signal), _leak(table), _prior(prior)]
-    report = check_assumptions(
-        table.y, scored.probability, prior.population, X=table.X, scenario=table.scenario
-    )
+    report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
     checks += [Check(c.name, _WORDS[c.name], _LIGHTS[c.status], c.message) for c in report.checks]
     return [*checks, _calibration(lists), _honest(scored)]
+
+
+def _readable(prior: PriorFinding) -> PriorValue:
+    """The prior with three digits, as the checks print it."""
+    p = prior.population
+    return replace(p, value=float(f"{p.value:.3g}"), low=float(f"{p.low:.3g}"), high=float(f"{p.high:.3g}"))
 
 
 def _amount(table: Table) -> Check:
@@ -129,8 +134,8 @@ def _prior(prior: PriorFinding) -> Check:
         return Check("prior", title, "red", reason)
     if prior.identifiable is False:
         reason = (
-            "The classes overlap everywhere, so the estimate rests on an extrapolation. A share known from elsewhere, or "
-            "columns that set some positives apart, would settle it."
+            "The classes overlap everywhere, so the estimate rests on an extrapolation. A share known from elsewhere, "
+            "or columns that set some positives apart, would settle it."
         )
         return Check("prior", title, "amber", reason)
     width = p.high - p.low

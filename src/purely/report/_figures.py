@@ -10,6 +10,9 @@ from typing import Any
 from purely.plotting._common import Display
 from purely.plotting._style import INK, import_matplotlib, style
 
+#: Inches; narrow enough for its letters to be read on a phone.
+_WIDTH = 5.0
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -44,7 +47,7 @@ def draw(display: Display, name: str) -> Figure:
     # letters become outlines: the page looks the same wherever it is read, whatever fonts are there
     settings: Any = {"svg.fonttype": "path", "svg.hashsalt": name, "figure.dpi": 100}
     with style(), mpl.rc_context(settings):
-        figure = Canvas(figsize=(min(width, 5.6), height), layout="constrained")
+        figure = Canvas(figsize=(min(width, _WIDTH), height), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()
         display.plot(ax)

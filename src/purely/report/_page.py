@@ -34,7 +34,7 @@ from purely.report._stages import LEVEL, Lists, Picture, PriorFinding, Scored, S
 from purely.smi import FeatureRanking
 
 _MAX_RECORD_COLUMNS = 8
-_LONGEST_VALUE = 60
+_LONGEST_VALUE = 48
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,9 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
     jinja2 = import_jinja()
     folder = files("purely.report") / "templates"
     css, script, page = ((folder / name).read_text("utf-8") for name in ("report.css", "report.js", "report.html"))
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
     environment.filters.update(percent=percent, number=number, count=lambda value: f"{value:,}")
     markup = jinja2.utils.markupsafe.Markup
     figures = {name: _safe(markup, figure) for name, figure in _figures(found).items()}
@@ -141,7 +143,7 @@ def _figures(found: Findings) -> dict[str, Figure]:
     if found.columns is not None:
         ranking, left_out = found.columns
         notes = (f"{left_out:,} columns whose means differ less were not measured.",) if left_out else ()
-        displays["columns"] = FeatureDisplay(ranking, notes=notes)
+        displays["columns"] = FeatureDisplay(ranking, n_top=10, notes=notes)
     return {name: draw(display, f"fig-{name.replace('_', '-')}") for name, display in displays.items()}
 
 

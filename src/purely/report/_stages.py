@@ -32,7 +32,7 @@ Floats = NDArray[np.float64]
 
 #: Level of the intervals that the report asks for itself.
 LEVEL = 0.95
-_REPRESENTATION = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
+_REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,7 +124,8 @@ def score_rows(table: Table, model: Any) -> Scored:
 def find_prior(table: Table, scored: Scored) -> PriorFinding:
     """The model's class prior; where it was a number, or there is none, the recommended estimator looks too."""
     last = last_step(scored.model)
-    estimator = getattr(last, "prior_estimator_", None)
+    estimator: Any = getattr(last, "prior_estimator_", None)
+    own: Any
     rows = np.arange(table.positive.size) if scored.fitted_rows is None else scored.fitted_rows
     if not hasattr(estimator, "scores_") or len(estimator.scores_) != rows.size:
         rows = table.thin("prior")

@@ -18,6 +18,11 @@
   prefersDark.addEventListener("change", nameToggle);
   nameToggle();
 
+  // what is one click away on the screen cannot be clicked on paper
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (part) { part.open = true; });
+  });
+
   var source = document.getElementById("threshold-table");
   if (!source) { return; }
   var table = JSON.parse(source.textContent);
