@@ -87,11 +87,14 @@ def room_above(ax: Any, share: float = 0.25) -> None:
 
 
 def percent(value: float) -> str:
-    """A share as a percentage with the digits that matter: 0.4 %, 7.3 %, 42 %."""
+    """A share as a percentage with the digits that matter: 0.4 %, 7.3 %, 42 %, 99.5 %."""
     if not np.isfinite(value):
         return "unknown"
     hundredth = 100.0 * value
-    digits = 0 if abs(hundredth) >= 10.0 or hundredth == 0.0 else 1 if abs(hundredth) >= 0.095 else 2
+    if hundredth == 0.0 or 10.0 <= abs(hundredth) < 99.0 or abs(hundredth) >= 99.95:
+        digits = 0
+    else:
+        digits = 1 if abs(hundredth) >= 0.095 else 2
     return f"{hundredth:.{digits}f} %"
 
 

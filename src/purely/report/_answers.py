@@ -88,7 +88,7 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
     if kept.retained > 1.0:
         answer += " More than all of it: with less to look at, more of it is found."
     return result | {
-        "short": f"{percent(kept.retained)} kept",
+        "short": "All of it kept" if kept.retained >= 1.0 else f"{percent(kept.retained)} kept",
         "answer": answer,
         "retained": kept.retained,
         "retained_low": kept.low,

@@ -33,7 +33,7 @@
   function percent(value) {
     if (value === null) { return "–"; }
     var hundredth = 100 * value;
-    var digits = Math.abs(hundredth) >= 10 || hundredth === 0 ? 0 : 1;
+    var digits = hundredth === 0 || (hundredth >= 10 && hundredth < 99) || hundredth >= 99.95 ? 0 : hundredth >= 0.095 ? 1 : 2;
     return hundredth.toFixed(digits) + " %";
   }
   function count(value) {
