@@ -3,8 +3,8 @@ How the pool divides, and where the share is read
 =================================================
 
 :class:`~purely.plotting.ScoreDisplay` shows the scores of the pool and, scaled to the estimated share, those of the
-labelled positives. :class:`~purely.plotting.DensityRatioDisplay` shows the curve that the share is read from: the pool's
-share above a score over the positives' share, which comes down to the share of positives where the top is pure.
+labelled positives. :class:`~purely.plotting.DensityRatioDisplay` shows the curve that the share is read from: the
+pool's share above a score over the positives' share. It comes down to the share of positives where the top is pure.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ ROC, precision-recall and reliability of a fitted classifier
 ============================================================
 
 :class:`~purely.plotting.PUROCDisplay`, :class:`~purely.plotting.PUPrecisionRecallDisplay` and
-:class:`~purely.plotting.PUCalibrationDisplay` draw what :mod:`purely.metrics` estimates for positives against negatives.
-Where a model holds out-of-fold probabilities they are used; otherwise the picture says that it may flatter.
+:class:`~purely.plotting.PUCalibrationDisplay` draw what :mod:`purely.metrics` estimates for positives against
+negatives. Where a model holds out-of-fold probabilities they are used; otherwise the picture says that it may flatter.
 """
 
 import matplotlib.pyplot as plt

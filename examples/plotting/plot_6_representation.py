@@ -3,8 +3,8 @@ A representation, and how it was learnt
 =======================================
 
 :class:`~purely.plotting.RepresentationDisplay` shows rows in the plane of a representation, coloured by the density
-ratio; :class:`~purely.plotting.HistoryDisplay` shows the training of the networks behind it, on batches and on rows held
-out.
+ratio; :class:`~purely.plotting.HistoryDisplay` shows the training of the networks behind it, on batches and on rows
+held out.
 """
 
 import matplotlib.pyplot as plt

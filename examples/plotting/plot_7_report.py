@@ -2,8 +2,8 @@
 The five answers in one file
 ============================
 
-:func:`~purely.make_report` puts the pictures of this section, the answers and the checks into one HTML file. Here are its
-answers, and how the five questions stand for the data of the other examples.
+:func:`~purely.make_report` puts the pictures of this section, the answers and the checks into one HTML file. Here
+are its answers for data like those of the other examples.
 """
 
 import matplotlib.pyplot as plt
@@ -18,7 +18,7 @@ report = make_report(data.X, data.y, model=model, title="An example")
 print(report)
 
 # %%
-# ``report.write("report.html")`` writes the page, whole or not at all; ``report.answers`` holds the numbers as JSON knows
-# them. The picture behind the third answer:
+# ``report.write("report.html")`` writes the page, whole or not at all; ``report.answers`` holds the numbers as JSON
+# knows them. The picture behind the third answer:
 plot_scores(data.y, model.oof_probability_, model, score_name="probability of being positive")
 plt.show()

@@ -217,6 +217,18 @@ def test_histories():
         plotting.HistoryDisplay.from_history(model.history_, what="x")
 
 
+@pytest.mark.parametrize("kind", [plotting.PUROCDisplay, plotting.PUPrecisionRecallDisplay])
+def test_long_curves_are_drawn_with_few_points_from_end_to_end(kind):
+    rng = np.random.default_rng(0)
+    y, score = np.arange(20_000) < 4000, rng.uniform(size=20_000)
+    display = kind.from_predictions(y, score, 0.3).plot()
+    line = display.ax_.lines[-1].get_xydata()
+    assert len(line) <= 500
+    whole = kind.from_predictions(y[::50], score[::50], 0.3).plot().ax_.lines[-1].get_xydata()
+    np.testing.assert_allclose(line[-1], whole[-1])
+    assert display.curve.thresholds.size > 19_000  # the data stay whole
+
+
 def test_functions_draw_and_return_displays(data):
     assert isinstance(plotting.plot_scores(data.y, data.posterior, 0.4), plotting.ScoreDisplay)
     assert isinstance(plotting.plot_density_ratio(data.y, data.posterior), plotting.DensityRatioDisplay)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from purely.labels import Scenario
 from purely.metrics import (
@@ -25,6 +25,18 @@ from purely.plotting._common import Display, Rows, model_rows, nothing_to_show, 
 from purely.plotting._style import ESTIMATE, INK, UNLABELLED, label, percent, say_instead
 
 __all__ = ["PUCalibrationDisplay", "PUPrecisionRecallDisplay", "PUROCDisplay"]
+
+#: More points of a curve than this cannot be seen and make a vector picture heavy.
+_MAX_POINTS = 500
+
+
+def _seen(n: int) -> NDArray[np.intp]:
+    """Points of a curve that are drawn: evenly spread, and dense where it starts, at the highest scores."""
+    if n <= _MAX_POINTS:
+        return np.arange(n)
+    half = _MAX_POINTS // 2
+    places = np.concatenate([np.linspace(0, n - 1, half), np.geomspace(1, n, half) - 1])
+    return np.unique(places.round().astype(np.intp))
 
 
 @dataclass
@@ -120,11 +132,11 @@ class PUROCDisplay(_CurveDisplay):
         if self.reason:
             say_instead(ax, "ROC curve without negatives", self.reason)
             return
-        c = self.curve
-        band = c.true_positive_rate, c.false_positive_rate_low, c.false_positive_rate_high
+        c, k = self.curve, _seen(self.curve.thresholds.size)
+        band = c.true_positive_rate[k], c.false_positive_rate_low[k], c.false_positive_rate_high[k]
         ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="chance")
         ax.fill_betweenx(*band, color=ESTIMATE, alpha=0.2, linewidth=0, label=f"{percent(c.level)} interval")
-        ax.plot(c.false_positive_rate, c.true_positive_rate, color=ESTIMATE, label="estimated")
+        ax.plot(c.false_positive_rate[k], c.true_positive_rate[k], color=ESTIMATE, label="estimated")
         ax.legend(loc="lower right")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         x, y = "false positive rate: share of the negatives taken", "recall: share of the positives taken"
@@ -166,17 +178,17 @@ class PUPrecisionRecallDisplay(_CurveDisplay):
         if self.reason:
             say_instead(ax, "Precision and recall without negatives", self.reason)
             return
-        c = self.curve
+        c, k = self.curve, _seen(self.curve.thresholds.size)
         ax.fill_between(
-            c.recall,
-            c.precision_low,
-            c.precision_high,
+            c.recall[k],
+            c.precision_low[k],
+            c.precision_high[k],
             color=ESTIMATE,
             alpha=0.2,
             linewidth=0,
             label=f"{percent(c.level)} interval",
         )
-        ax.plot(c.recall, c.precision, color=ESTIMATE, label="estimated")
+        ax.plot(c.recall[k], c.precision[k], color=ESTIMATE, label="estimated")
         ax.legend(loc="lower left")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
         x, y = "recall: share of the positives taken", "precision: share of those taken that are positive"
