@@ -24,7 +24,7 @@ from purely.plotting import (
 from purely.plotting._common import Rows as ScoredRows
 from purely.plotting._common import last_step, unlabelled_prior
 from purely.prior import ClassPrior
-from purely.report._data import MAX_COLUMNS, Rows, Table
+from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
 from purely.smi import FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
 
@@ -101,7 +101,7 @@ def score_rows(table: Table, model: Any) -> Scored:
     """Probabilities of all rows; fits the recommended classifier, to a draw of large data, where no model is given."""
     if model is None:
         rows = table.thin("model")
-        members: Any = "auto" if find_spec("torch") else ["ratio"]
+        members: Any = "auto" if _networks_pay(rows.size) else ["ratio"]
         model = PUClassifier(members=members, scenario=table.scenario, random_state=table.seed)
         model.fit(table.X[rows], table.y[rows])
         probability = np.empty(table.positive.size)
@@ -119,6 +119,17 @@ def score_rows(table: Table, model: Any) -> Scored:
     if not np.isfinite(found).all():
         raise ValueError(f"model predicts {int((~np.isfinite(found)).sum())} probabilities that are not finite.")
     return Scored(model, found, False, None)
+
+
+def _networks_pay(n_rows: int) -> bool:
+    """Whether the report's own model has networks: they take about a minute for a thousand rows on a CPU."""
+    if not find_spec("torch"):
+        return False
+    if n_rows <= MAX_ROWS["networks"]:
+        return True
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def find_prior(table: Table, scored: Scored) -> PriorFinding:
