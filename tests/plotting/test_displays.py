@@ -263,12 +263,13 @@ def test_colours_can_be_told_apart_by_everyone():
 
 
 def test_numbers_have_the_digits_that_matter():
-    assert [percent(v) for v in (0.0, 0.0004, 0.004, 0.073, 0.42, 0.995, 1.0)] == [
+    assert [percent(v) for v in (0.0, 0.0004, 0.004, 0.073, 0.42, 0.905, 0.995, 1.0)] == [
         "0 %",
         "0.04 %",
         "0.4 %",
         "7.3 %",
         "42 %",
+        "91 %",
         "99.5 %",
         "100 %",
     ]

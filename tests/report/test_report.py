@@ -143,6 +143,8 @@ def test_a_leaking_column_is_red_and_named():
         leak = _leak(read_table(rows, data.y, ["a", "b", "flag"], None, "case-control", 0))
         assert leak.status == "red"
         assert "“flag”" in leak.reason
+    X[:, 2] += 3.0 * np.isin(np.arange(200), [60, 61])  # two unlabelled rows that look labelled
+    assert _leak(read_table(X, data.y, None, None, "case-control", 0)).status == "amber"
     assert _leak(read_table(data.X, data.y, None, None, "case-control", 0)).status == "green"
 
 

@@ -95,7 +95,8 @@ def percent(value: float) -> str:
         digits = 0
     else:
         digits = 1 if abs(hundredth) >= 0.095 else 2
-    return f"{hundredth:.{digits}f} %"
+    # halves go up, as on the report's page in the browser
+    return f"{np.floor(hundredth * 10.0**digits + 0.5) / 10.0**digits:.{digits}f} %"
 
 
 def number(value: float, digits: int = 3) -> str:

@@ -17,6 +17,8 @@ from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_inste
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 
+#: Height of the axes in units of the shares on them: the legend is above 1.
+LEGEND_ROOM = 1.32
 #: Lengths of lists that people ask for; their thresholds are in every table.
 _LIST_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 
@@ -231,7 +233,7 @@ class ThresholdDisplay(Display):
             low, high = getattr(table, f"{what}_low"), getattr(table, f"{what}_high")
             ax.fill_between(table.thresholds, low, high, color=colour, alpha=0.18, linewidth=0)
             ax.plot(table.thresholds, getattr(table, what), color=colour, linestyle=line, label=name)
-        ax.set_ylim(0.0, 1.32)
+        ax.set_ylim(0.0, LEGEND_ROOM)
         ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.legend(loc="upper center", ncols=1)
         label(ax, title, self.score_name, f"share, {percent(table.level)} intervals", self.notes)

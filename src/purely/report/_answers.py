@@ -83,8 +83,9 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
     if kept is None:
         answer = f"It was reduced to {what}; there is no clear information of which they could keep a share."
         return result | {"short": what, "answer": answer, "retained": None}
+    verb = "keep" if picture.n_components > 1 else "keeps"
     share = f"{percent(kept.retained)} [{percent(kept.low)}, {percent(kept.high)}]"
-    answer = f"On rows it was not learnt on, {what} keep {share} of the information that is found in all columns."
+    answer = f"On rows it was not learnt on, {what} {verb} {share} of the information that is found in all columns."
     if kept.retained > 1.0:
         answer += " More than all of it: with less to look at, more of it is found."
     return result | {
@@ -167,8 +168,8 @@ def answer_trust(checks: list[Check]) -> dict[str, Any]:
     if status == "green":
         answer = f"All {len(checks)} checks are green: nothing in the records speaks against it, which is not a proof."
     else:
-        which = "; ".join(check.title[0].lower() + check.title[1:] for check in bad)
-        answer = f"{len(bad)} of {len(checks)} checks {'is' if len(bad) == 1 else 'are'} {status}: {which}?"
+        which = "; ".join(f"“{check.title}”" for check in bad)
+        answer = f"{len(bad)} of {len(checks)} checks {'is' if len(bad) == 1 else 'are'} {status}. To look at: {which}."
     listed = [{"name": c.name, "title": c.title, "status": c.status, "reason": c.reason} for c in checks]
     return {
         "question": "Can I trust it, with no negatives to test on?",

@@ -24,8 +24,9 @@ _WORDS = {
     "identifiability": "The share of positives can be read off the rows",
     "sampling": "The rows were drawn as was said",
 }
-#: A single column that tells positives from the pool this well is more often a leak than a discovery.
-_LEAK = 0.99
+#: Areas under the ROC curve of one column for labelled against unlabelled rows. A column that finds rare positives can
+#: reach the first; beyond the second hardly an unlabelled row looks like a labelled one, which is more often a leak.
+_STRONG, _LEAK = 0.99, 0.9999
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,12 @@ def _leak(table: Table) -> Check:
             "have been filled in after labelling, or because of it. If so, leave it out and start again."
         )
         return Check("leak", title, "red", reason)
+    if best >= _STRONG:
+        reason = (
+            f"The column “{table.names[where]}” alone tells labelled rows from nearly all unlabelled ones. Positives "
+            "may be rare and easy to find; or the column was filled in because of the label: then leave it out."
+        )
+        return Check("leak", title, "amber", reason)
     reason = "No column alone tells labelled from unlabelled rows almost without error."
     return Check("leak", title, "green", reason)
 

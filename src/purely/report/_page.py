@@ -26,6 +26,7 @@ from purely.plotting import (
     ThresholdDisplay,
 )
 from purely.plotting._style import number, percent
+from purely.plotting._threshold import LEGEND_ROOM
 from purely.report._answers import plain
 from purely.report._checks import Check
 from purely.report._data import MAX_ROWS, Table
@@ -96,6 +97,7 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             snippet=_snippet(found, seed),
             limits=MAX_ROWS,
             level=LEVEL,
+            legend_room=LEGEND_ROOM,
         )
     )
 
@@ -206,7 +208,7 @@ def _threshold_rows(lists: Lists) -> dict[str, Any]:
     t = lists.table
 
     def rounded(values: Any) -> list[float | None]:
-        return [None if v is None else round(v, 4) for v in plain(np.asarray(values, dtype=np.float64))]
+        return [None if v is None else round(v, 6) for v in plain(np.asarray(values, dtype=np.float64))]
 
     return {
         "start": lists.start,

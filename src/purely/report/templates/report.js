@@ -34,7 +34,8 @@
     if (value === null) { return "–"; }
     var hundredth = 100 * value;
     var digits = hundredth === 0 || (hundredth >= 10 && hundredth < 99) || hundredth >= 99.95 ? 0 : hundredth >= 0.095 ? 1 : 2;
-    return hundredth.toFixed(digits) + " %";
+    var scale = Math.pow(10, digits);
+    return (Math.floor(hundredth * scale + 0.5) / scale).toFixed(digits) + " %";
   }
   function count(value) {
     return value === null ? "–" : Math.round(value).toLocaleString("en-GB");
