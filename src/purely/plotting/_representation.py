@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
 from purely.plotting._common import Display, Floats, Mask
-from purely.plotting._style import POSITIVE, SEQUENTIAL, UNLABELLED, label, say_instead
+from purely.plotting._style import POSITIVE, UNLABELLED, label, say_instead, sequential
 
 __all__ = ["RepresentationDisplay"]
 
@@ -122,7 +122,7 @@ class RepresentationDisplay(Display):
         else:
             # a few extreme ratios would leave all others one colour
             ends = np.quantile(self.ratio[u], [0.0, 0.99]) if u.any() else (0.0, 1.0)
-            colour = {"c": self.ratio[u], "cmap": SEQUENTIAL, "alpha": 0.85, "vmin": ends[0], "vmax": ends[1]}
+            colour = {"c": self.ratio[u], "cmap": sequential(), "alpha": 0.85, "vmin": ends[0], "vmax": ends[1]}
         shade = ax.scatter(self.points[u, 0], second[u], s=size, label="unlabelled", **colour, **common)
         ax.scatter(
             self.points[p, 0],

@@ -13,9 +13,6 @@ import numpy as np
 #: its colour. The first four differ in lightness or along blue and yellow, which every kind of colour blindness keeps.
 POSITIVE, UNLABELLED, ESTIMATE, SECOND, INK = "#c8553d", "#8a9aa8", "#2a78a8", "#d9a441", "#1f2a30"
 
-#: Ordered values: even in lightness, blue to yellow.
-SEQUENTIAL = "cividis"
-
 _STYLE: dict[str, Any] = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
@@ -78,6 +75,14 @@ def say_instead(ax: Any, title: str, sentence: str) -> None:
     ax.set_title(title, loc="left")
     ax.set_axis_off()
     ax.text(0.5, 0.5, textwrap.fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)
+
+
+def sequential() -> Any:
+    """Colours of ordered values, blue to yellow and even in lightness, without the end that is lost on a dark page."""
+    mpl = import_matplotlib()
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap(mpl.colormaps["cividis"](np.linspace(0.25, 1.0, 256)), name="purely")
 
 
 def room_above(ax: Any, share: float = 0.25) -> None:
