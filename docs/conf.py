@@ -55,7 +55,18 @@ html_theme_options = {
     "show_toc_level": 2,
 }
 html_sidebars = {
-    page: [] for page in ("index", "start", "choose", "concepts", "evaluation", "datasets", "contributing", "changelog")
+    page: []
+    for page in (
+        "index",
+        "start",
+        "choose",
+        "concepts",
+        "evaluation",
+        "report",
+        "datasets",
+        "contributing",
+        "changelog",
+    )
 }
 
 sphinx_gallery_conf = {
@@ -67,6 +78,7 @@ sphinx_gallery_conf = {
         "../examples/prior",
         "../examples/classification",
         "../examples/evaluation",
+        "../examples/plotting",
         "../examples/datasets",
         "*",
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import subprocess
 import sys
 
@@ -10,14 +12,23 @@ import pytest
 from purely import demo
 
 
-def test_the_tour_fits_80_columns_and_leaves_a_picture(tmp_path, capsys):
+@pytest.fixture(scope="module")
+def tour(tmp_path_factory):
+    """The folder that the tour wrote to, and what it said."""
     pytest.importorskip("matplotlib")
-    assert demo.main(["--output", str(tmp_path / "new" / "folder")]) == 0
-    picture = tmp_path / "new" / "folder" / demo.PICTURE
-    text = capsys.readouterr().out
+    folder = tmp_path_factory.mktemp("tour") / "new" / "folder"
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        assert demo.main(["--output", str(folder)]) == 0
+    return folder, said.getvalue()
+
+
+def test_the_tour_fits_80_columns_and_leaves_a_picture(tour):
+    folder, text = tour
+    picture = folder / demo.PICTURE
     assert str(picture) in text
     assert picture.read_bytes().startswith(b"\x89PNG")
-    assert max(len(line) for line in text.splitlines() if str(tmp_path) not in line) <= 80
+    assert max(len(line) for line in text.splitlines() if str(folder) not in line) <= 80
     assert "information (needs no prior)" in text
     assert "SMI at class prior 0.7" in text
     assert "degrees from column x0" in text
@@ -27,12 +38,25 @@ def test_the_tour_fits_80_columns_and_leaves_a_picture(tmp_path, capsys):
     assert "precision" in text
 
 
+def test_the_tour_ends_with_five_answers_and_the_report(tour):
+    folder, text = tour
+    pytest.importorskip("jinja2")
+    page = folder / demo.REPORT
+    assert page.read_text("utf-8").startswith("<!DOCTYPE html>")
+    *_, answers = text.partition("The five answers")
+    for place in range(1, 6):
+        assert f"\n{place}. " in answers
+    assert answers.index("Can I trust it") < answers.index(str(page))
+    assert sorted(path.name for path in folder.iterdir()) == [demo.REPORT, demo.PICTURE]
+
+
 def test_without_matplotlib_and_torch_the_rest_is_told_all_the_same(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     monkeypatch.setattr(demo, "find_spec", lambda name: None)
     assert demo.main(["--output", str(tmp_path)]) == 0
     text = capsys.readouterr().out
-    assert "matplotlib is not installed" in text
+    assert text.count("matplotlib is not installed") == 2  # neither picture nor report
+    assert "pip install 'purely[report]'" in text
     assert "representations need torch" in text
     assert "p = 0.001" in text
     assert "Class prior 0." in text

@@ -1,4 +1,4 @@
-"""A guided tour on artificial data with known truth: ``python -m purely.demo``.
+"""A guided tour on artificial data with known truth: ``purely demo``, or ``python -m purely.demo``.
 
 Each stage has a function that computes and one that tells; :func:`main` arranges them. What a stage draws is in
 ``purely._demo_picture``.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import textwrap
 import time
 import warnings
 from collections.abc import Sequence
@@ -34,6 +35,7 @@ from purely.classifiers import PUClassifier
 from purely.datasets import PUSample, TrueValue, make_paper_data
 from purely.metrics import PUReport, pu_report
 from purely.prior import ClassPrior
+from purely.report import Report, make_report
 from purely.representation import PURL, InformationRetained, OverfittingWarning, information_retained
 from purely.smi import (
     PUSMI,
@@ -49,6 +51,7 @@ CLASS_PRIOR = 0.7
 N_POSITIVE, N_UNLABELLED = 400, 1000
 N_NEW, N_JUDGED = 100_000, 10_000
 PICTURE = "tour.png"
+REPORT = "report.html"
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ def classify(sample: PUSample, prior: ClassPrior, seed: int) -> Classification:
 
     The report knows no class: out-of-fold probabilities of the labelled and unlabelled rows, and the prior's interval.
     """
-    model = PUClassifier(prior.class_prior_, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
+    model = PUClassifier(prior, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
     new = sample.problem.sample(1, N_JUDGED, random_state=seed + 3)
     X, truth, posterior = new.X[1:], new.y_true[1:], new.posterior[1:]
     predicted = model.predict(X)
@@ -317,7 +320,9 @@ def _row(name: str, value: float, low: float, high: float, captured: float, trut
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tour; the exit status is returned."""
     parser = argparse.ArgumentParser(prog="python -m purely.demo", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--output", type=Path, default=Path("demo-output"), help="folder for the picture")
+    parser.add_argument(
+        "--output", type=Path, default=Path("demo-output"), help="folder for the picture and the report"
+    )
     parser.add_argument("--seed", type=int, default=0, help="seed of the data and of the estimators")
     options = parser.parse_args(arguments)
     start = time.perf_counter()
@@ -345,6 +350,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         partial(draw_classification_panel, sample=sample, classification=classification),
     ]
     _say(_picture_lines(panels, options.output / PICTURE))
+    _say(_report_lines(sample, classification, options))
     print(f"\n{time.perf_counter() - start:.1f} seconds.")
     return 0
 
@@ -356,6 +362,37 @@ def _picture_lines(panels: list[Panel], path: Path) -> list[str]:
         if error.name != "matplotlib":
             raise
         return [*_title("The picture"), "Not drawn: matplotlib is not installed. Try: pip install 'purely[plot]'"]
+
+
+def _report_lines(sample: PUSample, classification: Classification, options: argparse.Namespace) -> list[str]:
+    """Make the report, and tell its five answers and where it is; or what is missing."""
+    title = _title("The five answers, and the report for your boss")
+    try:
+        report = make_report(
+            sample.X,
+            sample.y,
+            model=classification.model,
+            feature_names=["x0", "x1"],
+            title="The demo: positives, a pool, and no negatives",
+            settings={"data": "purely.datasets.make_paper_data, generated", "command": "purely demo"},
+            random_state=options.seed,
+        )
+    except ModuleNotFoundError as error:
+        if error.name not in ("matplotlib", "jinja2"):
+            raise
+        return [*title, f"Not made: {error.name} is not installed. Try: pip install 'purely[report]'"]
+    lines = [*title, *tell_answers(report)]
+    return [*lines, "", str(report.write(options.output / REPORT))]
+
+
+def tell_answers(report: Report) -> list[str]:
+    """The five answers, folded to 80 columns."""
+    lines: list[str] = []
+    for place, name in enumerate(("signal", "picture", "positives", "records", "trust"), 1):
+        answer = report.answers[name]
+        lines.append(f"{place}. {answer['question']} {answer['short']}.")
+        lines += textwrap.wrap(answer["answer"], 80, initial_indent="   ", subsequent_indent="   ")
+    return lines
 
 
 def _say(lines: list[str]) -> None:

@@ -182,7 +182,8 @@ def pu_calibration_error(
     # gaps that are jointly no larger than chance makes them leave a calibrated model possible
     p, x = evaluation.shares(*bins.counts)
     of_prior = (p * (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))) ** 2
-    joint = float((gaps(p, x, np.asarray(evaluation.prior.value)) ** 2 / (variances + of_prior)).sum())
+    spread = np.maximum(variances + of_prior, np.finfo(np.float64).tiny)  # one bin and a known prior leave no spread
+    joint = float((gaps(p, x, np.asarray(evaluation.prior.value)) ** 2 / spread).sum())
     if np.isfinite(estimate.low) and joint <= chdtri(variances.size, 1.0 - evaluation.level):
         estimate = replace(estimate, low=0.0)
     floor = float(np.sqrt(2.0 / np.pi * variances).sum())

@@ -1,0 +1,111 @@
+"""Which columns carry the information."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purely._base import level_to_z
+from purely.plotting._common import Display
+from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.smi import PUSMI, FeatureRanking, rank_features
+
+__all__ = ["FeatureDisplay"]
+
+_LONGEST_NAME = 28
+
+
+@dataclass
+class FeatureDisplay(Display):
+    """Information of each column alone, and what is lost without it, with intervals.
+
+    Parameters
+    ----------
+    ranking : FeatureRanking
+    n_top : int, default=15
+        How many are drawn, the most informative first.
+    level : float, default=0.95
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import FeatureDisplay
+    >>> data = make_gaussians(n_features=2, random_state=0)
+    >>> display = FeatureDisplay.from_data(data.X, data.y, random_state=0).plot()
+    >>> len(display.ax_.get_yticks())
+    2
+    """
+
+    ranking: FeatureRanking
+    n_top: int = 15
+    level: float = 0.95
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_ranking(cls, ranking: FeatureRanking, *, n_top: int = 15, level: float = 0.95) -> Self:
+        """From what :func:`purely.rank_features` returned."""
+        return cls(ranking, n_top, level)
+
+    @classmethod
+    def from_data(
+        cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.95, random_state: int | None = None
+    ) -> Self:
+        """From rows and labels; put the columns on a common scale first."""
+        return cls(rank_features(X, y, random_state=random_state), n_top, level)
+
+    @classmethod
+    def from_estimator(cls, estimator: PUSMI, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.95) -> Self:
+        """With the settings of a PUSMI."""
+        return cls(rank_features(X, y, estimator=estimator), n_top, level)
+
+    def _size(self) -> tuple[float, float]:
+        return 5.6, 1.7 + 0.36 * min(self.n_top, len(self.ranking.names))
+
+    def _draw(self, ax: Any) -> None:
+        r, n = self.ranking, min(self.n_top, len(self.ranking.names))
+        title = "Which columns carry the information"
+        if n == 0 or not np.isfinite(r.alone[:n]).any():
+            say_instead(ax, title, "No column has an information that could be drawn.")
+            return
+        z = level_to_z(self.level)
+        rows = np.arange(n)[::-1]
+        kinds = (
+            ("alone", r.alone, r.alone_error, POSITIVE, "o", 0.14),
+            ("lost without it", r.loss, r.loss_error, ESTIMATE, "s", -0.14),
+        )
+        for name, value, error, colour, marker, shift in kinds:
+            ax.errorbar(
+                value[:n],
+                rows + shift,
+                xerr=z * error[:n],
+                fmt=marker,
+                color=colour,
+                markersize=4.5,
+                elinewidth=1.4,
+                label=name,
+            )
+        ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
+        ax.set_yticks(rows, [_short(name) for name in r.names[:n]])
+        ax.tick_params(axis="y", length=0)
+        ax.set_ylim(-0.7, n - 0.3)
+        ax.legend(loc="lower right")
+        notes = self.notes
+        if n < len(r.names):
+            notes = (*notes, f"The {n} most informative of {len(r.names):,} columns.")
+        x = f"information (0: none), {percent(self.level)} intervals"
+        label(ax, f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else title, x, "", notes)
+
+
+def _short(name: str, longest: int = _LONGEST_NAME) -> str:
+    """A column's name as plain text, without the signs that matplotlib reads as mathematics."""
+    name = " ".join(str(name).split())
+    name = name if len(name) <= longest else name[: longest - 1] + "…"
+    return name.replace("\\", "\\\\").replace("$", r"\$")

@@ -1,0 +1,139 @@
+"""How much information there is, and how it grows with the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from purely.labels import read_labels
+from purely.plotting._common import Display
+from purely.plotting._style import ESTIMATE, POSITIVE, label, number, percent, say_instead
+from purely.smi import PUSMI, InformationInterval
+
+__all__ = ["InformationDisplay"]
+
+
+@dataclass
+class InformationDisplay(Display):
+    """Out-of-fold information with its interval, by the number of rows.
+
+    Parameters
+    ----------
+    n_rows : list of int
+    intervals : list of InformationInterval
+        One for each number of rows.
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import InformationDisplay
+    >>> data = make_gaussians(random_state=0)
+    >>> display = InformationDisplay.from_data(data.X, data.y, random_state=0).plot()
+    >>> display.n_rows[-1]
+    1400
+    """
+
+    n_rows: list[int]
+    intervals: list[InformationInterval]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        shares: Sequence[float] = (0.125, 0.25, 0.5, 1.0),
+        estimator: PUSMI | None = None,
+        level: float = 0.95,
+        random_state: int = 0,
+    ) -> Self:
+        """Fit growing parts of the rows, both kinds alike; parts with too few of either are left out."""
+        rows = check_array(X, accept_sparse="csr", dtype=np.float64)
+        positive = read_labels(y).positive
+        if positive.size != rows.shape[0]:
+            raise ValueError(f"X and y must have the same length; they have {rows.shape[0]} and {positive.size} rows.")
+        model = PUSMI(random_state=random_state) if estimator is None else estimator
+        rng = np.random.default_rng(random_state)
+        order = [rng.permutation(np.flatnonzero(mask)) for mask in (positive, ~positive)]
+        sizes, intervals = [], []
+        for share in sorted(shares):
+            counts = [round(share * part.size) for part in order]
+            if min(counts) < 10 and share < 1.0:
+                continue
+            if min(counts) < 2:
+                note = "An interval needs at least 2 labelled positives and 2 unlabelled rows."
+                return cls([], [], (note,))
+            kept = np.concatenate([part[:count] for part, count in zip(order, counts, strict=True)])
+            fitted = clone(model).fit(rows[kept], positive[kept])
+            sizes.append(int(kept.size))
+            intervals.append(fitted.information_interval(level=level))
+        return cls(sizes, intervals)
+
+    @classmethod
+    def from_estimator(cls, estimator: PUSMI, X: Any = None, y: Any = None, *, level: float = 0.95) -> Self:
+        """From a fitted PUSMI: its own information where no rows are given, else one more fit for each part of them."""
+        check_is_fitted(estimator, "information_")
+        if X is None or y is None:
+            n = len(getattr(estimator, "oof_density_ratio_", ()))
+            return cls([n], [estimator.information_interval(level=level)])
+        return cls.from_data(X, y, estimator=estimator, level=level)
+
+    @classmethod
+    def from_intervals(cls, n_rows: Sequence[int], intervals: Sequence[InformationInterval]) -> Self:
+        """From intervals that were computed elsewhere."""
+        return cls(list(n_rows), list(intervals))
+
+    def _size(self) -> tuple[float, float]:
+        return 5.6, 3.3
+
+    def _draw(self, ax: Any) -> None:
+        title = "How much the columns tell about the class"
+        if not self.intervals:
+            say_instead(ax, title, " ".join(self.notes) or "There is no information to draw.")
+            return
+        last = self.intervals[-1]
+        value = np.array([i.information for i in self.intervals])
+        low, high = np.array([i.low for i in self.intervals]), np.array([i.high for i in self.intervals])
+        x = np.arange(value.size)
+        ax.axhline(0.0, color="0.6", linewidth=0.9)
+        ax.annotate(
+            "no information",
+            (1.0, 0.0),
+            (0, 3),
+            xycoords=("axes fraction", "data"),
+            textcoords="offset points",
+            ha="right",
+            fontsize=8,
+        )
+        ax.plot(x, value, color=ESTIMATE, linewidth=1.0, linestyle=":")
+        ax.errorbar(x, value, yerr=[value - low, high - value], fmt="o", color=ESTIMATE, capsize=4, markersize=5)
+        ax.plot(x[-1:], value[-1:], "o", color=POSITIVE, markersize=7)
+        ax.annotate(
+            f"{number(last.information)} [{number(last.low)}, {number(last.high)}]",
+            (x[-1], high[-1]),
+            (0, 5),
+            textcoords="offset points",
+            ha="center",
+        )
+        ax.set_xticks(x, [f"{n:,}" for n in self.n_rows])
+        bottom, top = min(0.0, float(low.min())), max(0.0, float(high.max()))
+        span = max(top - bottom, 1e-6)
+        ax.set(xlim=(-0.6, value.size - 0.4), ylim=(bottom - 0.08 * span, top + 0.22 * span))
+        if last.low > 0.0:
+            title = "The columns tell something about the class"
+        elif last.high > 0.0:
+            title = "Whether the columns tell anything about the class is open"
+        label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)

@@ -1,0 +1,208 @@
+"""The class prior and its interval, and how each method sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from purely._base import level_to_z
+from purely.labels import ClassPriors, Scenario
+from purely.plotting._common import Display, Floats, nothing_to_show, read_rows
+from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.prior._one_dimensional import Scores
+from purely.prior._one_dimensional import read_scores as read_one_dimensional
+from purely.prior.auto import ClassPrior
+from purely.prior.density_ratio import METHODS
+
+__all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
+
+_WORDS = {
+    "best-bin": "best bin",
+    "combined": "combined",
+    "dedpul": "DEDPUL",
+    "kernel-mean": "kernel mean",
+    "logistic-ceiling": "logistic ceiling",
+    "monotone": "monotone ratio",
+}
+
+
+@dataclass(frozen=True)
+class PriorReading:
+    """What one method says about the class prior.
+
+    Attributes
+    ----------
+    name : str
+    value, low, high : float
+        The population's class prior and its interval.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+def read_priors(
+    y: ArrayLike,
+    score: ArrayLike,
+    *,
+    scenario: Scenario = "case-control",
+    level: float = 0.9,
+    n_resamples: int = 20,
+    random_state: int = 0,
+) -> list[PriorReading]:
+    """Read the class prior off one score by every one-dimensional method.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    score : array-like of shape (n,)
+        Out-of-fold scores, the greater the more positive; rows without a finite one are left out.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    level : float, default=0.9
+        Level of the intervals.
+    n_resamples : int, default=20
+        Bootstrap replicates behind them.
+    random_state : int, default=0
+
+    Returns
+    -------
+    list of PriorReading
+
+    Examples
+    --------
+    >>> from purely.datasets import make_paper_data
+    >>> from purely.plotting import read_priors
+    >>> data = make_paper_data(class_prior=0.7, random_state=0)
+    >>> readings = read_priors(data.y, data.posterior)
+    >>> len(readings), all(0.5 < reading.value < 0.9 for reading in readings)
+    (6, True)
+    """
+    rows = read_rows(y, score)
+    level_to_z(level)
+    if nothing_to_show(rows):
+        raise ValueError(f"{nothing_to_show(rows)} No class prior can be read off such scores.")
+    n_p = int(np.count_nonzero(rows.positive))
+
+    def convert(share: float) -> float:
+        return ClassPriors.from_unlabelled(
+            float(np.clip(share, 0.0, 1.0)),
+            n_positive=n_p,
+            n_unlabelled=rows.positive.size - n_p,
+            scenario=scenario,
+        ).population
+
+    readings = []
+    for name, reader in METHODS.items():
+        found = read_one_dimensional(
+            Scores(rows.score), rows.positive, reader, level=level, n_resamples=n_resamples, seed=random_state
+        )
+        readings.append(PriorReading(_WORDS[name], convert(found.share), *map(convert, found.interval)))
+    return readings
+
+
+@dataclass
+class ClassPriorDisplay(Display):
+    """An estimate of the class prior with its interval, and what other methods say.
+
+    Parameters
+    ----------
+    readings : list of PriorReading
+        One row each.
+    chosen : PriorReading or None
+        The estimate that is used; drawn first, with its interval over the whole height.
+    level : float
+        Level of the intervals.
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.plotting import ClassPriorDisplay, PriorReading
+    >>> display = ClassPriorDisplay.from_readings([PriorReading("best bin", 0.42, 0.38, 0.46)]).plot()
+    >>> display.ax_.get_xlabel()
+    'share of positives in the population, 90 % intervals'
+    """
+
+    readings: list[PriorReading]
+    chosen: PriorReading | None = None
+    level: float = 0.9
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_readings(
+        cls, readings: list[PriorReading], chosen: PriorReading | None = None, *, level: float = 0.9
+    ) -> Self:
+        """From what methods read."""
+        return cls(list(readings), chosen, level)
+
+    @classmethod
+    def from_predictions(
+        cls, y: ArrayLike, score: ArrayLike, *, scenario: Scenario = "case-control", level: float = 0.9
+    ) -> Self:
+        """From one out-of-fold score, read by every one-dimensional method; nothing is chosen."""
+        rows = read_rows(y, score)
+        if nothing_to_show(rows):
+            return cls([], None, level, (nothing_to_show(rows),))
+        return cls(read_priors(y, score, scenario=scenario, level=level), None, level, rows.notes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+        """From a fitted prior estimator; its scores, where it has any, are read by the other methods too."""
+        check_is_fitted(estimator, "class_prior_")
+        level = float(getattr(estimator, "level", 0.9))
+        chosen = PriorReading(type(estimator).__name__, estimator.class_prior_, *estimator.class_prior_interval_)
+        scores = getattr(estimator, "scores_", None)
+        readings = [] if scores is None else read_priors(y, scores, scenario=estimator.scenario, level=level)
+        if isinstance(estimator, ClassPrior):  # it is the combined reading
+            readings = [reading for reading in readings if reading.name != _WORDS["combined"]]
+        return cls(readings, chosen, level)
+
+    @classmethod
+    def from_estimators(cls, estimators: Mapping[str, Any]) -> Self:
+        """From several fitted prior estimators, by name."""
+        readings, level = [], 0.9
+        for name, estimator in estimators.items():
+            check_is_fitted(estimator, "class_prior_")
+            readings.append(PriorReading(str(name), estimator.class_prior_, *estimator.class_prior_interval_))
+            level = float(getattr(estimator, "level", level))
+        return cls(readings, None, level)
+
+    def _size(self) -> tuple[float, float]:
+        return 5.6, 1.5 + 0.34 * (len(self.readings) + 1)
+
+    def _draw(self, ax: Any) -> None:
+        rows = [*([] if self.chosen is None else [self.chosen]), *self.readings]
+        title = "How each method sees the class prior"
+        if not rows:
+            say_instead(ax, title, " ".join(self.notes) or "No method was asked.")
+            return
+        if self.chosen is not None:
+            title = f"Class prior {percent(self.chosen.value)}"
+            if self.chosen.high > self.chosen.low:
+                title += f" [{percent(self.chosen.low)}, {percent(self.chosen.high)}]"
+                ax.axvspan(self.chosen.low, self.chosen.high, color=POSITIVE, alpha=0.15, linewidth=0)
+        heights: Floats = np.arange(len(rows), dtype=np.float64)[::-1]
+        for height, row in zip(heights, rows, strict=True):
+            colour = POSITIVE if row is self.chosen else ESTIMATE
+            ax.plot([row.low, row.high], [height, height], color=colour, linewidth=2.0, solid_capstyle="butt")
+            ax.plot(row.value, height, "o", color=colour, markersize=6)
+        ax.set_yticks(heights, [row.name for row in rows])
+        ax.tick_params(axis="y", length=0)
+        ax.locator_params(axis="x", nbins=5)
+        ends = [row.low for row in rows], [row.high for row in rows]
+        low, high = min(ends[0]), max(ends[1])
+        margin = max(0.03, 0.12 * (high - low))
+        ax.set(xlim=(max(-0.01, low - margin), min(1.01, high + margin)), ylim=(-0.6, len(rows) - 0.4))
+        x = f"share of positives in the population, {percent(self.level)} intervals"
+        label(ax, title, x, "", self.notes)

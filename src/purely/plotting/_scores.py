@@ -1,0 +1,233 @@
+"""Scores of positives and of the pool: histograms with the prior's decomposition, and the curve it is read from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.isotonic import isotonic_regression
+
+from purely._prior_value import PriorValue
+from purely.labels import Scenario
+from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting._style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
+
+__all__ = ["DensityRatioDisplay", "ScoreDisplay"]
+
+
+def _from_estimator(estimator: Any, X: Any, y: ArrayLike) -> tuple[Floats, Any, Scenario, str, tuple[str, ...]]:
+    """Score, prior, scenario and name of the score of a fitted prior estimator or classifier."""
+    if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
+        name = "log density ratio, out of fold"
+        return np.asarray(estimator.scores_), estimator, estimator.scenario, name, ()
+    model = model_rows(estimator, X, y)
+    return model.probability, model.class_prior, model.scenario, "probability of being positive", model.notes
+
+
+@dataclass
+class ScoreDisplay(Display):
+    """Histograms of the scores of positives and of the pool, and how the class prior divides the pool.
+
+    The unlabelled rows are a mixture: the labelled positives' histogram, scaled to the estimated share of positives,
+    is the part that is positive; what is left of the pool above it is negative.
+
+    Parameters
+    ----------
+    positive, unlabelled : ndarray
+        Scores of the two kinds of rows.
+    unlabelled_prior : PriorValue or None
+        Share of positives among the unlabelled rows.
+    score_name : str
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import ScoreDisplay
+    >>> data = make_gaussians(random_state=0)
+    >>> display = ScoreDisplay.from_predictions(data.y, data.posterior, class_prior=0.5).plot()
+    >>> display.ax_.get_ylabel()
+    'unlabelled rows'
+    """
+
+    positive: Floats
+    unlabelled: Floats
+    unlabelled_prior: PriorValue | None = None
+    score_name: str = "score"
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        class_prior: Any = None,
+        *,
+        scenario: Scenario = "case-control",
+        score_name: str = "score",
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """From labels, scores, and a class prior with or without an interval; without one nothing is divided."""
+        rows = read_rows(y, score)
+        prior = None if class_prior is None else unlabelled_prior(class_prior, rows, scenario)
+        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, rows.notes + notes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+        """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
+        score, prior, scenario, name, notes = _from_estimator(estimator, X, y)
+        return cls.from_predictions(y, score, prior, scenario=scenario, score_name=name, notes=notes)
+
+    def _draw(self, ax: Any) -> None:
+        title = "Scores of the positives and of the pool"
+        both = np.concatenate([self.positive, self.unlabelled])
+        positive = np.arange(both.size) < self.positive.size
+        reason = nothing_to_show(Rows(positive, both, ()), spread=False)
+        if reason:
+            say_instead(ax, title, reason)
+            return
+        notes = self.notes
+        if np.ptp(both) == 0.0:
+            notes = (*notes, f"All scores are equal ({both[0]:.3g}): they tell no row from another.")
+            edges = both[0] + np.array([-0.5, 0.5])
+        else:
+            n_bins = int(np.clip(np.sqrt(self.unlabelled.size), 8, 40))
+            edges = np.linspace(both.min(), both.max(), n_bins + 1)
+        of_p, of_u = (np.histogram(part, edges)[0].astype(float) for part in (self.positive, self.unlabelled))
+        ax.stairs(of_u, edges, fill=True, color=UNLABELLED, alpha=0.55, label="unlabelled rows")
+        share = self.positive.size / self.unlabelled.size if self.unlabelled_prior is None else None
+        if self.unlabelled_prior is None:
+            name = "labelled positives"
+        else:
+            share = self.unlabelled_prior.value
+            name = f"positives among them: labelled ones, scaled to {percent(share)}"
+            title = f"{percent(share)} of the pool scores like the labelled positives"
+        scaled = of_p / self.positive.size * self.unlabelled.size * float(share or 0.0)
+        ax.stairs(scaled, edges, fill=True, color=POSITIVE, alpha=0.22)
+        ax.stairs(scaled, edges, color=POSITIVE, linewidth=1.8, label=name)
+        room_above(ax)
+        ax.legend(loc="upper left")
+        rows = "rows" if self.unlabelled_prior is None else "unlabelled rows"
+        label(ax, title, self.score_name, rows, notes)
+
+
+@dataclass
+class DensityRatioDisplay(Display):
+    r"""Share of the pool over share of the positives along the score: the curve the class prior is read from.
+
+    Above each score the pool's share over the positives' share, :math:`q_U / q_P`, and the same ratio at each score,
+    made monotone, are at least the share of positives in the pool; both fall towards it where the top of the score is
+    purely positive.
+
+    Parameters
+    ----------
+    score, tail, low, high : ndarray of shape (m,)
+        Thresholds, and the ratio of the shares above them with its pointwise interval.
+    local : ndarray of shape (m,)
+        The monotone ratio at the thresholds.
+    unlabelled_prior : PriorValue or None
+        What was read.
+    level : float
+    score_name : str
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import DensityRatioDisplay
+    >>> data = make_gaussians(random_state=0)
+    >>> display = DensityRatioDisplay.from_predictions(data.y, data.posterior, class_prior=0.5).plot()
+    >>> bool((display.low <= display.tail).all())
+    True
+    """
+
+    score: Floats
+    tail: Floats
+    low: Floats
+    high: Floats
+    local: Floats
+    unlabelled_prior: PriorValue | None = None
+    level: float = 0.95
+    score_name: str = "score"
+    notes: tuple[str, ...] = ()
+    reason: str = ""
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        class_prior: Any = None,
+        *,
+        scenario: Scenario = "case-control",
+        score_name: str = "score",
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """From labels, scores, and what was read off them, if anything."""
+        rows = read_rows(y, score)
+        prior = None if class_prior is None else unlabelled_prior(class_prior, rows, scenario)
+        reason = nothing_to_show(rows)
+        score_, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
+        return cls(score_, tail, low, high, local, prior, 0.95, score_name, rows.notes + notes, reason)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+        """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
+        score, prior, scenario, name, notes = _from_estimator(estimator, X, y)
+        return cls.from_predictions(y, score, prior, scenario=scenario, score_name=name, notes=notes)
+
+    def _draw(self, ax: Any) -> None:
+        title = "The ratio that the class prior is read from"
+        if self.reason:
+            say_instead(ax, title, self.reason)
+            return
+        band = f"above the score, {percent(self.level)} interval"
+        ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
+        ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
+        ax.plot(
+            self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label="rows at the score, made monotone"
+        )
+        if self.unlabelled_prior is not None:
+            prior = self.unlabelled_prior
+            if not prior.known:
+                ax.axhspan(prior.low, prior.high, color=POSITIVE, alpha=0.15, linewidth=0)
+            name = f"share of positives in the pool: {percent(prior.value)}"
+            ax.axhline(prior.value, color=POSITIVE, linewidth=1.5, linestyle="--", label=name)
+            title = f"The ratio falls to the share of positives, {percent(prior.value)}"
+        top = max(1.05, float(np.nanmax(self.tail)))
+        ax.set_ylim(0.0, 1.45 * top)
+        ax.legend(loc="upper right")
+        label(ax, title, self.score_name, "share of the pool / share of the positives", self.notes)
+
+
+def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
+    """Thresholds at quantiles of the positives, tail ratios with intervals, and the monotone local ratio."""
+    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
+    share = np.linspace(0.0, 1.0 - min(0.5, 8.0 / score_p.size), n_points)
+    cuts = np.unique(np.quantile(score_p, share, method="lower"))
+    cuts = np.unique(np.append(min(score_p[0], score_u[0]), cuts))
+    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
+    above_u = score_u.size - np.searchsorted(score_u, cuts, side="left")
+    q_p, q_u = above_p / score_p.size, above_u / score_u.size
+    tail = q_u / q_p
+    # relative variances of two binomial shares add; a half keeps an empty top finite
+    error = np.sqrt((1.0 - q_p) / above_p + (1.0 - q_u) / (above_u + 0.5))
+    base = np.maximum(tail, 0.5 / score_u.size / q_p)
+    low, high = np.maximum(tail - 1.96 * base * error, 0.0), tail + 1.96 * base * error
+    n_p, n_u = (-np.diff(np.append(n, 0)).astype(float) for n in (above_p, above_u))
+    total = n_p / score_p.size + n_u / score_u.size
+    posterior = np.divide(n_p / score_p.size, total, out=np.full(cuts.size, 0.5), where=total > 0.0)
+    rising = isotonic_regression(posterior, sample_weight=np.maximum(total, 1e-12), increasing=True)
+    with np.errstate(divide="ignore"):
+        local = np.where(rising > 0.0, (1.0 - rising) / np.maximum(rising, 1e-12), np.nan)
+    return [cuts, tail, low, high, np.where(local > 1.1, np.nan, local)]

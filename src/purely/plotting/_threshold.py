@@ -1,0 +1,239 @@
+"""What a threshold gives: how long the list is, how pure, and how much of what there is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import beta
+
+from purely._prior_value import PriorValue
+from purely.labels import Scenario
+from purely.metrics import pu_precision_recall_curve
+from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+
+__all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
+
+#: Height of the axes in units of the shares on them: the legend is above 1.
+LEGEND_ROOM = 1.32
+#: Lengths of lists that people ask for; their thresholds are in every table.
+_LIST_SIZES = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdTable:
+    """What the unlabelled rows with a probability of at least each threshold are expected to hold.
+
+    Attributes
+    ----------
+    thresholds : ndarray of shape (m,)
+        Ascending.
+    size : ndarray of int, shape (m,)
+        How many unlabelled rows reach the threshold.
+    precision, precision_low, precision_high : ndarray of shape (m,)
+        Share of positives among them, with a pointwise interval; NaN where there are none.
+    recall, recall_low, recall_high : ndarray of shape (m,)
+        Share of all positives that reach it: that of the labelled ones, which stand for all.
+    found, found_low, found_high : ndarray of shape (m,)
+        Expected number of positives among them, precision times size.
+    level : float
+    """
+
+    thresholds: Floats = field(repr=False)
+    size: np.ndarray[Any, Any] = field(repr=False)
+    precision: Floats = field(repr=False)
+    precision_low: Floats = field(repr=False)
+    precision_high: Floats = field(repr=False)
+    recall: Floats = field(repr=False)
+    recall_low: Floats = field(repr=False)
+    recall_high: Floats = field(repr=False)
+    level: float
+
+    @property
+    def found(self) -> Floats:
+        """Expected number of positives on the list."""
+        return np.where(self.size > 0, self.precision * self.size, 0.0)
+
+    @property
+    def found_low(self) -> Floats:
+        """Low end of the interval of `found`."""
+        return np.where(self.size > 0, self.precision_low * self.size, 0.0)
+
+    @property
+    def found_high(self) -> Floats:
+        """High end of the interval of `found`."""
+        return np.where(self.size > 0, self.precision_high * self.size, 0.0)
+
+    def at(self, threshold: float) -> int:
+        """Index of the threshold nearest to the given one."""
+        return int(np.argmin(np.abs(self.thresholds - threshold)))
+
+
+def threshold_table(
+    y: ArrayLike,
+    probability: ArrayLike,
+    class_prior: Any,
+    *,
+    thresholds: ArrayLike | None = None,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 300,
+    random_state: Any = 0,
+) -> ThresholdTable:
+    r"""Size, precision and recall of the list of unlabelled rows above each threshold, without a negative.
+
+    With :math:`\pi_U` the share of positives among the unlabelled rows and :math:`q_P, q_U` the shares of labelled
+    positives and unlabelled rows at or above a threshold, recall is :math:`q_P` and precision :math:`\pi_U q_P / q_U`,
+    both kept possible along the thresholds as in :func:`purely.metrics.pu_precision_recall_curve`.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    probability : array-like of shape (n,)
+        Scores of rows that did not train the model: held out, or out of fold. Rows without a finite one are left out.
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator
+        Of the population; an interval is carried through.
+    thresholds : array-like, optional
+        None: hundredths from 0 to 1 and those of lists of round lengths, for probabilities; otherwise quantiles.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    level : float, default=0.95
+    n_bootstrap : int, default=300
+    random_state : int, RandomState or None, default=0
+
+    Returns
+    -------
+    ThresholdTable
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import threshold_table
+    >>> data = make_gaussians(1000, 2000, random_state=0)
+    >>> table = threshold_table(data.y, data.posterior, 0.5, thresholds=[0.5])
+    >>> bool(table.precision_low[0] < data.y_true[(data.y == 0) & (data.posterior >= 0.5)].mean())
+    True
+    """
+    rows = read_rows(y, probability, "probability")
+    if nothing_to_show(rows, spread=False):
+        raise ValueError(nothing_to_show(rows, spread=False))
+    prior = unlabelled_prior(class_prior, rows, scenario)
+    cuts = _default_thresholds(rows) if thresholds is None else np.unique(np.asarray(thresholds, dtype=np.float64))
+    # among the unlabelled rows alone the share of positives plays the prior's part, whatever the scenario
+    curve = pu_precision_recall_curve(
+        rows.positive, rows.score, prior, level=level, n_bootstrap=n_bootstrap, random_state=random_state
+    )
+    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
+    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
+    size = score_u.size - np.searchsorted(score_u, cuts, side="left")
+    place = np.searchsorted(-curve.thresholds, -cuts, side="right") - 1
+    some = (place >= 0) & (size > 0)
+    precision, low, high = (
+        np.where(some, values[np.maximum(place, 0)], np.nan)
+        for values in (curve.precision, curve.precision_low, curve.precision_high)
+    )
+    tail = (1.0 - level) / 2.0
+    below_p = score_p.size - above_p
+    return ThresholdTable(
+        cuts,
+        size,
+        precision,
+        low,
+        high,
+        above_p / score_p.size,
+        np.where(above_p > 0, beta.ppf(tail, above_p + 0.5, below_p + 0.5), 0.0),
+        np.where(below_p > 0, beta.ppf(1.0 - tail, above_p + 0.5, below_p + 0.5), 1.0),
+        float(level),
+    )
+
+
+def _default_thresholds(rows: Rows) -> Floats:
+    score_u = np.sort(rows.score[~rows.positive])[::-1]
+    lists = score_u[[size - 1 for size in _LIST_SIZES if size <= score_u.size]]
+    if rows.score.min() >= 0.0 and rows.score.max() <= 1.0:
+        # rounded down, so that the list that gave the threshold is not cut short
+        fine = np.floor(lists * 1e4) / 1e4
+        return np.unique(np.concatenate([np.arange(0, 100) / 100.0, fine]))
+    return np.unique(np.quantile(rows.score, np.linspace(0.0, 1.0, 101)))
+
+
+@dataclass
+class ThresholdDisplay(Display):
+    """Estimated precision and recall against the threshold, with intervals.
+
+    Parameters
+    ----------
+    table : ThresholdTable or None
+    score_name : str
+    notes : tuple of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import ThresholdDisplay
+    >>> data = make_gaussians(random_state=0)
+    >>> display = ThresholdDisplay.from_predictions(data.y, data.posterior, class_prior=0.5).plot()
+    >>> display.ax_.get_title(loc="left")
+    'A higher threshold: a purer list that misses more'
+    """
+
+    table: ThresholdTable | None
+    score_name: str = "threshold on the probability"
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        probability: ArrayLike,
+        class_prior: Any,
+        *,
+        scenario: Scenario = "case-control",
+        level: float = 0.95,
+        random_state: Any = 0,
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """From labels, probabilities and a class prior, as for :func:`threshold_table`."""
+        rows = read_rows(y, probability, "probability")
+        reason = nothing_to_show(rows, spread=False)
+        if reason:
+            return cls(None, notes=(reason,))
+        table = threshold_table(y, probability, class_prior, scenario=scenario, level=level, random_state=random_state)
+        if np.ptp(rows.score) == 0.0:
+            notes = (*notes, f"All probabilities are equal ({rows.score[0]:.3g}): a threshold takes all rows or none.")
+        return cls(table, notes=rows.notes + notes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.95) -> Self:
+        """From a fitted classifier with a class prior; out of fold where it holds such probabilities."""
+        model = model_rows(estimator, X, y)
+        prior: PriorValue = model.class_prior
+        return cls.from_predictions(
+            y, model.probability, prior, scenario=model.scenario, level=level, notes=model.notes
+        )
+
+    def _draw(self, ax: Any) -> None:
+        title = "A higher threshold: a purer list that misses more"
+        if self.table is None:
+            say_instead(ax, title, " ".join(self.notes))
+            return
+        table = self.table
+        kinds = (
+            ("precision: share of the list that is positive", POSITIVE, "-", "precision"),
+            ("recall: share of the positives on the list", ESTIMATE, "--", "recall"),
+        )
+        for name, colour, line, what in kinds:
+            low, high = getattr(table, f"{what}_low"), getattr(table, f"{what}_high")
+            ax.fill_between(table.thresholds, low, high, color=colour, alpha=0.18, linewidth=0)
+            ax.plot(table.thresholds, getattr(table, what), color=colour, linestyle=line, label=name)
+        ax.set_ylim(0.0, LEGEND_ROOM)
+        ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
+        ax.legend(loc="upper center", ncols=1)
+        label(ax, title, self.score_name, f"share, {percent(table.level)} intervals", self.notes)

@@ -1,0 +1,175 @@
+"""Can it be trusted? Checks as green, amber or red, each with its reason in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.stats import rankdata
+
+from purely._prior_value import PriorValue
+from purely.assumptions import check_assumptions
+from purely.plotting._style import percent
+from purely.report._data import Table
+from purely.report._stages import Lists, PriorFinding, Scored, Signal
+
+Light = Literal["green", "amber", "red"]
+
+_LIGHTS: dict[str, Light] = {"ok": "green", "doubtful": "amber", "violated": "red"}
+_WORDS = {
+    "selection": "The labelled positives are typical of all positives",
+    "top": "The highest scores hold labelled positives",
+    "identifiability": "The share of positives can be read off the rows",
+    "sampling": "The rows were drawn as was said",
+}
+#: Areas under the ROC curve of one column for labelled against unlabelled rows. A column that finds rare positives can
+#: reach the first; beyond the second hardly an unlabelled row looks like a labelled one, which is more often a leak.
+_STRONG, _LEAK = 0.99, 0.9999
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check.
+
+    Attributes
+    ----------
+    name : str
+        Short and stable, for programs.
+    title : str
+        What ought to be true.
+    status : {"green", "amber", "red"}
+    reason : str
+        What was found, and what to do about it.
+    """
+
+    name: str
+    title: str
+    status: Light
+    reason: str
+
+
+def worst(checks: list[Check]) -> Light:
+    """The worst status of all checks."""
+    found = {check.status for check in checks}
+    return "red" if "red" in found else "amber" if "amber" in found else "green"
+
+
+def run_checks(
+    table: Table, scored: Scored, prior: PriorFinding, signal: Signal | None, lists: Lists | None
+) -> list[Check]:
+    """All checks, the ones about the rows first."""
+    checks = [_amount(table), _signal(signal), _leak(table), _prior(prior)]
+    report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
+    checks += [Check(c.name, _WORDS[c.name], _LIGHTS[c.status], c.message) for c in report.checks]
+    return [*checks, _calibration(lists), _honest(scored)]
+
+
+def _readable(prior: PriorFinding) -> PriorValue:
+    """The prior with three digits, as the checks print it."""
+    p = prior.population
+    return replace(p, value=float(f"{p.value:.3g}"), low=float(f"{p.low:.3g}"), high=float(f"{p.high:.3g}"))
+
+
+def _amount(table: Table) -> Check:
+    n, title = table.n_positive, "There are enough labelled positives"
+    if n < 20:
+        return Check("amount", title, "red", f"{n} labelled positives: every number here is little more than a guess.")
+    if n < 100:
+        return Check("amount", title, "amber", f"{n} labelled positives: expect wide intervals.")
+    return Check("amount", title, "green", f"{n:,} labelled positives and {table.n_unlabelled:,} unlabelled rows.")
+
+
+def _signal(signal: Signal | None) -> Check:
+    title = "The columns tell something about the class"
+    if signal is None:
+        return Check("signal", title, "amber", "The information could not be measured.")
+    p = f"p = {signal.p_value:.3g}"
+    if signal.p_value <= 0.01 and signal.interval.low > 0.0:
+        return Check("signal", title, "green", f"The information is clearly above 0, and chance is ruled out ({p}).")
+    if signal.p_value <= 0.05:
+        reason = f"There is something ({p}), but little of it is captured: more rows or better columns would help."
+        return Check("signal", title, "amber", reason)
+    reason = f"What was found may be chance ({p}): do not use the list below before better columns are found."
+    return Check("signal", title, "red", reason)
+
+
+def _leak(table: Table) -> Check:
+    title = "No single column gives the label away"
+    rows = table.thin("test")
+    y, best, where = table.y[rows] == 1, 0.0, 0
+    n_p, n_u = int(y.sum()), int((~y).sum())
+    part = table.X[rows]
+    if sp.issparse(part):  # where a column is mostly zero, being there at all is what can leak
+        share_p, share_u = (np.asarray((part[mask] != 0).mean(axis=0)).ravel() for mask in (y, ~y))
+        values = 0.5 + 0.5 * np.abs(share_p - share_u)
+    else:
+        ranks = rankdata(part, axis=0)
+        values = (ranks[y].sum(axis=0) - n_p * (n_p + 1) / 2.0) / (n_p * n_u)
+        values = np.maximum(values, 1.0 - values)
+    where = int(np.argmax(values))
+    best = float(values[where])
+    if best >= _LEAK:
+        reason = (
+            f"The column “{table.names[where]}” alone tells labelled from unlabelled rows almost without error: it may "
+            "have been filled in after labelling, or because of it. If so, leave it out and start again."
+        )
+        return Check("leak", title, "red", reason)
+    if best >= _STRONG:
+        reason = (
+            f"The column “{table.names[where]}” alone tells labelled rows from nearly all unlabelled ones. Positives "
+            "may be rare and easy to find; or the column was filled in because of the label: then leave it out."
+        )
+        return Check("leak", title, "amber", reason)
+    reason = "No column alone tells labelled from unlabelled rows almost without error."
+    return Check("leak", title, "green", reason)
+
+
+def _prior(prior: PriorFinding) -> Check:
+    title, p = "The share of positives is known well enough", prior.population
+    if prior.given:
+        spread = [r.value for r in prior.readings]
+        reason = f"The class prior {percent(p.value)} was given and is taken as known."
+        if spread and not min(spread) - 0.1 <= p.value <= max(spread) + 0.1:
+            reason += f" The rows themselves suggest {percent(min(spread))} to {percent(max(spread))}."
+            return Check("prior", title, "amber", reason)
+        return Check("prior", title, "green", reason)
+    if prior.bound is not None:
+        where = "all or nearly all" if prior.bound == "upper" else "none or nearly none"
+        reason = f"As far as the rows say, {where} of the pool is positive: the estimate is at the end of its range."
+        return Check("prior", title, "red", reason)
+    if prior.identifiable is False:
+        reason = (
+            "The classes overlap everywhere, so the estimate rests on an extrapolation. A share known from elsewhere, "
+            "or columns that set some positives apart, would settle it."
+        )
+        return Check("prior", title, "amber", reason)
+    width = p.high - p.low
+    status: Light = "amber" if width > max(0.25, 0.8 * p.value) else "green"
+    reason = f"Between {percent(p.low)} and {percent(p.high)} ({percent(p.level)} interval)."
+    return Check("prior", title, status, reason + (" That is wide." if status == "amber" else ""))
+
+
+def _calibration(lists: Lists | None) -> Check:
+    title = "The probabilities mean what they say"
+    error = None if lists is None else lists.metrics.estimates.get("calibration_error")
+    if error is None or not np.isfinite(error.value):
+        return Check("calibration", title, "amber", "The calibration error could not be estimated.")
+    found = f"On average they are off by about {error.value:.2f} (at most {error.high:.2f})."
+    if error.low > 0.05 or error.value > 0.15:
+        return Check("calibration", title, "red", found + " Trust the order of the rows, not the numbers.")
+    if error.value > 0.05 or error.low > 0.02:
+        return Check("calibration", title, "amber", found)
+    return Check("calibration", title, "green", found)
+
+
+def _honest(scored: Scored) -> Check:
+    title = "Rows were scored by models that had not seen them"
+    if scored.honest:
+        return Check("out_of_fold", title, "green", "Every probability of a training row is out of fold.")
+    reason = (
+        "The model holds no out-of-fold probabilities of these rows. If it was trained on them, precision and recall "
+        "flatter it: make the report on rows that were held out."
+    )
+    return Check("out_of_fold", title, "amber", reason)

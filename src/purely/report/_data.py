@@ -1,0 +1,149 @@
+"""What a report is made of: rows that were checked, and how they are thinned where a stage is expensive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.utils import check_array
+
+from purely._base import refuse_huge
+from purely.labels import Scenario, check_scenario, read_labels
+
+Mask = NDArray[np.bool_]
+Rows = NDArray[np.intp]
+
+#: Most rows that a stage works on; larger data are thinned. Scores, thresholds and checks always use every row.
+MAX_ROWS = {
+    "model": 20_000,
+    "networks": 5_000,
+    "prior": 10_000,
+    "information": 10_000,
+    "test": 5_000,
+    "representation": 4_000,
+    "columns": 3_000,
+}
+#: Most columns whose information is measured one by one; the others are screened out by their means.
+MAX_COLUMNS = 15
+#: Thinning a single sample keeps the proportion of its labels, and so many of them where it can.
+_ENOUGH_POSITIVES = 500
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Checked input of a report.
+
+    Attributes
+    ----------
+    X : array or CSR matrix of shape (n, d)
+        Finite numbers.
+    given : object
+        The rows as they came, for a model that wants them so.
+    positive : ndarray of bool, shape (n,)
+    y : ndarray of int, shape (n,)
+    names : list of str
+        Columns of `X`.
+    records : list of dict or None
+        What readers know the rows by.
+    scenario : str
+    seed : int
+    """
+
+    X: Any
+    given: Any
+    positive: Mask
+    y: NDArray[np.intp]
+    names: list[str]
+    records: Sequence[Mapping[str, Any]] | None
+    scenario: Scenario
+    seed: int
+
+    @property
+    def n_positive(self) -> int:
+        """Number of labelled positives."""
+        return int(np.count_nonzero(self.positive))
+
+    @property
+    def n_unlabelled(self) -> int:
+        """Number of unlabelled rows."""
+        return int(self.positive.size) - self.n_positive
+
+    def thin(self, stage: str) -> Rows:
+        """Rows that a stage works on, in order: all, or a draw of `MAX_ROWS`.
+
+        Two samples: as many positives as there are, up to half. One sample: both kinds alike, since their proportion is
+        part of what is estimated.
+        """
+        limit, n = MAX_ROWS[stage], self.positive.size
+        if n <= limit:
+            return np.arange(n)
+        rng = np.random.default_rng(self.seed)
+        if self.scenario == "case-control":
+            keep_p = min(self.n_positive, max(limit // 2, limit - self.n_unlabelled))
+            keep_u = min(self.n_unlabelled, limit - keep_p)
+        else:
+            share = min(max(limit / n, _ENOUGH_POSITIVES / self.n_positive), 5.0 * limit / n, 1.0)
+            keep_p, keep_u = max(2, int(share * self.n_positive)), max(2, int(share * self.n_unlabelled))
+        parts = [
+            rng.choice(np.flatnonzero(mask), size, replace=False)
+            for mask, size in ((self.positive, keep_p), (~self.positive, keep_u))
+        ]
+        return np.sort(np.concatenate(parts))
+
+    def scaled(self, rows: Rows) -> Any:
+        """Rows with their columns on a common scale."""
+        part = self.X[rows]
+        return MaxAbsScaler().fit_transform(part) if sp.issparse(part) else StandardScaler().fit_transform(part)
+
+
+def read_table(
+    X: Any, y: ArrayLike, feature_names: Sequence[str] | None, records: Any, scenario: Scenario, seed: int
+) -> Table:
+    """Check everything that can be wrong with the rows, once."""
+    checked = check_array(X, accept_sparse="csr", dtype=np.float64)
+    refuse_huge(checked)
+    labels = read_labels(y, min_positive=2, min_unlabelled=2)
+    n, d = checked.shape
+    if labels.positive.size != n:
+        raise ValueError(f"X has {n} rows and y has {labels.positive.size} labels; they must match.")
+    if feature_names is None:
+        names = [str(c) for c in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(d)]
+    else:
+        names = [str(name) for name in feature_names]
+    if len(names) != d:
+        raise ValueError(f"feature_names must name each of the {d} columns of X; {len(names)} names were given.")
+    listed = _read_records(records, n)
+    positive = labels.positive
+    return Table(checked, X, positive, positive.astype(np.intp), names, listed, check_scenario(scenario), seed)
+
+
+def _read_records(records: Any, n: int) -> Sequence[Mapping[str, Any]] | None:
+    if records is None:
+        return None
+    if len(records) != n:
+        raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {len(records)}.")
+    if hasattr(records, "columns"):
+        return _Frame(records)
+    if not all(isinstance(record, Mapping) for record in records):
+        raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")
+    return list(records)
+
+
+class _Frame(Sequence[Mapping[str, Any]]):
+    """A data frame as a sequence of rows, each made when it is asked for."""
+
+    def __init__(self, frame: Any) -> None:
+        self._frame = frame
+
+    def __len__(self) -> int:
+        return len(self._frame)
+
+    def __getitem__(self, row: Any) -> Any:
+        if hasattr(self._frame, "iloc"):
+            return {str(name): self._frame.iloc[row, j] for j, name in enumerate(self._frame.columns)}
+        return self._frame.row(int(row), named=True)

@@ -1,0 +1,226 @@
+"""make_report: the five answers, with the pictures behind them, as one HTML file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purely._base import draw_seed
+from purely._warnings import PurelyWarning
+from purely.labels import Scenario
+from purely.report._answers import (
+    SCHEMA_VERSION,
+    answer_picture,
+    answer_positives,
+    answer_records,
+    answer_signal,
+    answer_trust,
+    plain,
+)
+from purely.report._checks import run_checks
+from purely.report._data import read_table
+from purely.report._page import Findings, import_jinja, render
+from purely.report._stages import draw_representation, find_prior, make_lists, measure_signal, rank_columns, score_rows
+
+__all__ = ["Report", "make_report"]
+
+Progress = Callable[[str, int, int], None]
+T = TypeVar("T")
+
+_STAGES = ("model", "class prior", "information", "representation", "thresholds", "columns", "checks", "page")
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """A finished report, from :func:`make_report`.
+
+    Attributes
+    ----------
+    html : str
+        The page, complete in itself: it asks for nothing from outside.
+    answers : dict
+        The five answers, as JSON knows them: "signal", "picture", "positives", "records" and "trust", each with its
+        "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "rows" describes the input.
+    """
+
+    html: str = field(repr=False)
+    answers: dict[str, Any] = field(repr=False)
+
+    def write(self, path: str | os.PathLike[str]) -> Path:
+        """Write the page; a file of that name is replaced at once when all is written, or stays as it was.
+
+        Parameters
+        ----------
+        path : str or path
+            Folders in it are made where they are missing.
+
+        Returns
+        -------
+        Path
+        """
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+                file.write(self.html)
+                file.flush()
+                os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(temporary, 0o666 & ~mask)  # a temporary file is for its owner only
+            os.replace(temporary, target)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        return target
+
+    def __str__(self) -> str:
+        parts = (self.answers[name] for name in ("signal", "picture", "positives", "records", "trust"))
+        return "\n".join(f"{k}. {part['question']}\n   {part['answer']}" for k, part in enumerate(parts, 1))
+
+
+def make_report(
+    X: Any,
+    y: ArrayLike,
+    *,
+    model: Any = None,
+    feature_names: Sequence[str] | None = None,
+    records: Any = None,
+    title: str | None = None,
+    settings: Mapping[str, Any] | None = None,
+    scenario: Scenario = "case-control",
+    random_state: Any = 0,
+    progress: Progress | None = None,
+) -> Report:
+    """Answer the five questions about positive and unlabelled rows in one page that works offline.
+
+    Parameters
+    ----------
+    X : array, data frame or sparse matrix of shape (n, d)
+        Numbers, without missing values.
+    y : array-like of shape (n,)
+        1 for labelled positives, 0 for unlabelled rows; at least two of each.
+    model : fitted classifier, optional
+        Anything with `predict_proba`; `class_prior_`, `class_prior_interval_` and `oof_probability_` are used where it
+        has them. None: :class:`purely.PUClassifier` is fitted.
+    feature_names : sequence of str, optional
+        Names of the columns of `X`.
+    records : data frame or list of dict, optional
+        The rows as their readers know them, for the table of the top ones; any values.
+    title : str, optional
+    settings : mapping, optional
+        Whatever else is needed to reproduce the page; listed at its end.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    random_state : int, RandomState or None, default=0
+    progress : callable, optional
+        Called as ``progress(stage, done, total)`` before each stage, and once more at the end.
+
+    Returns
+    -------
+    Report
+        ``report.write(path)`` writes the page; ``report.answers`` holds the numbers; ``print(report)`` says them.
+
+    Notes
+    -----
+    Scores, thresholds and checks use every row. Other stages draw at most: 20,000 rows for the model where none is
+    given (the rest is scored by it; beyond 5,000 rows it has networks only with a GPU), 10,000 for the class prior and
+    for the information, 5,000 for the test, 4,000 for the representation and 3,000 for the columns, of which the 15
+    that differ most are measured. Two samples keep their positives first; a single sample keeps the proportion of its
+    labels.
+
+    Examples
+    --------
+    >>> from purely import PUClassifier, make_report
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(200, 400, n_features=2, random_state=0)
+    >>> model = PUClassifier(members=["linear"], random_state=0).fit(data.X, data.y)
+    >>> report = make_report(data.X, data.y, model=model)
+    >>> report.answers["signal"]["found"]
+    True
+    >>> report.html.startswith("<!DOCTYPE html>")
+    True
+    """
+    import_jinja()
+    seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
+    table = read_table(X, y, feature_names, records, scenario, seed)
+    run = _Run(progress)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        scored = run.must("model", lambda: score_rows(table, model))
+        prior = run.must("class prior", lambda: find_prior(table, scored))
+        signal = run.may("information", lambda: measure_signal(table, prior.population.value))
+        picture = run.may("representation", lambda: draw_representation(table, signal))
+        lists = run.may("thresholds", lambda: make_lists(table, scored, prior))
+        columns = run.may("columns", lambda: rank_columns(table))
+        checks = run.must("checks", lambda: run_checks(table, scored, prior, signal, lists))
+    answers = plain(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "rows": {
+                "n_positive": table.n_positive,
+                "n_unlabelled": table.n_unlabelled,
+                "n_features": table.X.shape[1],
+                "scenario": table.scenario,
+            },
+            "signal": answer_signal(signal, run.why("information")),
+            "picture": answer_picture(picture, run.why("representation")),
+            "positives": answer_positives(table, prior),
+            "records": answer_records(table, scored, lists, run.why("thresholds")),
+            "trust": answer_trust(checks),
+        }
+    )
+    findings = Findings(
+        table, scored, prior, signal, picture, lists, columns, checks, _sentences(caught), dict(run.reasons), answers
+    )
+    html = run.must("page", lambda: render(findings, title=title, settings=dict(settings or {}), seed=seed))
+    run.finish()
+    return Report(html, answers)
+
+
+def _sentences(caught: list[warnings.WarningMessage]) -> list[str]:
+    """What the library warned of, each sentence once; others' warnings are not the reader's concern."""
+    found = [str(w.message) for w in caught if isinstance(w.message, PurelyWarning)]
+    return list(dict.fromkeys(found))
+
+
+class _Run:
+    """Runs stages, tells the caller, and remembers why one could not be done."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self._progress = progress
+        self.reasons: dict[str, str] = {}
+
+    def must(self, stage: str, work: Callable[[], T]) -> T:
+        """Run a stage that the page cannot do without."""
+        self._tell(stage, _STAGES.index(stage))
+        return work()
+
+    def may(self, stage: str, work: Callable[[], T]) -> T | None:
+        """Run a stage that may be impossible with these rows; the page then says why."""
+        try:
+            return self.must(stage, work)
+        except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            self.reasons[stage] = str(error)[:300] or "It cannot be computed from these rows."
+            return None
+
+    def why(self, stage: str) -> str:
+        """The reason, empty where there is none."""
+        return self.reasons.get(stage, "")
+
+    def finish(self) -> None:
+        """Tell that all is done."""
+        self._tell("done", len(_STAGES))
+
+    def _tell(self, stage: str, done: int) -> None:
+        if self._progress is not None:
+            self._progress(stage, done, len(_STAGES))

@@ -1,0 +1,272 @@
+"""What a report computes, one function for each of its questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from purely._prior_value import PriorValue, read_prior
+from purely.classifiers import PUClassifier
+from purely.metrics import PUReport, pu_report
+from purely.plotting import (
+    InformationDisplay,
+    PriorReading,
+    RepresentationDisplay,
+    ThresholdTable,
+    read_priors,
+    threshold_table,
+)
+from purely.plotting._common import Rows as ScoredRows
+from purely.plotting._common import last_step, unlabelled_prior
+from purely.prior import ClassPrior
+from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
+from purely.representation import LSDR, PURL, InformationRetained, information_retained
+from purely.smi import FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
+
+Floats = NDArray[np.float64]
+
+#: Level of the intervals that the report asks for itself.
+LEVEL = 0.95
+_REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """A model's probability of every row, by models that have not seen it wherever `honest`."""
+
+    model: Any
+    probability: Floats
+    honest: bool
+    fitted_rows: Rows | None  # rows that the report's own model was fitted to; None for a model that was given
+
+
+@dataclass(frozen=True, eq=False)
+class PriorFinding:
+    """The class prior that is used, and what the rows say about it."""
+
+    population: PriorValue
+    unlabelled: PriorValue
+    given: bool
+    readings: list[PriorReading]
+    reading_level: float
+    score: Floats
+    score_y: NDArray[np.intp]
+    bound: str | None
+    identifiable: bool | None
+
+    @property
+    def count(self) -> tuple[float, float, float]:
+        """Share among the unlabelled rows and its interval."""
+        return self.unlabelled.value, self.unlabelled.low, self.unlabelled.high
+
+
+@dataclass(frozen=True, eq=False)
+class Signal:
+    """Information with its interval and the p-value of 'none'."""
+
+    by_rows: InformationDisplay
+    interval: InformationInterval
+    smi: SMIInterval
+    p_value: float
+    n_permutations: int
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A representation learnt on one half of the rows, and what the other half keeps in it."""
+
+    display: RepresentationDisplay
+    retained: InformationRetained | None
+    method: str
+    n_components: int
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Lists:
+    """What thresholds give, and the metrics at the model's own."""
+
+    table: ThresholdTable
+    start: int
+    metrics: PUReport
+
+
+def score_rows(table: Table, model: Any) -> Scored:
+    """Probabilities of all rows; fits the recommended classifier, to a draw of large data, where no model is given."""
+    if model is None:
+        rows = table.thin("model")
+        members: Any = "auto" if _networks_pay(rows.size) else ["ratio"]
+        model = PUClassifier(members=members, scenario=table.scenario, random_state=table.seed)
+        model.fit(table.X[rows], table.y[rows])
+        probability = np.empty(table.positive.size)
+        others = np.setdiff1d(np.arange(table.positive.size), rows)
+        probability[rows] = model.oof_probability_
+        if others.size:
+            probability[others] = model.predict_proba(table.X[others])[:, 1]
+        return Scored(model, probability, True, rows)
+    if not hasattr(model, "predict_proba"):
+        raise TypeError(f"model must be a fitted classifier with predict_proba; {type(model).__name__} has none.")
+    stored = getattr(last_step(model), "oof_probability_", None)
+    if stored is not None and len(stored) == table.positive.size:
+        return Scored(model, np.asarray(stored, dtype=np.float64), True, None)
+    found = np.asarray(model.predict_proba(table.given), dtype=np.float64)[:, 1]
+    if not np.isfinite(found).all():
+        raise ValueError(f"model predicts {int((~np.isfinite(found)).sum())} probabilities that are not finite.")
+    return Scored(model, found, False, None)
+
+
+def _networks_pay(n_rows: int) -> bool:
+    """Whether the report's own model has networks: they take about a minute for a thousand rows on a CPU."""
+    if not find_spec("torch"):
+        return False
+    if n_rows <= MAX_ROWS["networks"]:
+        return True
+    import torch
+
+    return bool(torch.cuda.is_available())
+
+
+def find_prior(table: Table, scored: Scored) -> PriorFinding:
+    """The model's class prior; where it was a number, or there is none, the recommended estimator looks too."""
+    last = last_step(scored.model)
+    estimator: Any = getattr(last, "prior_estimator_", None)
+    own: Any
+    rows = np.arange(table.positive.size) if scored.fitted_rows is None else scored.fitted_rows
+    if not hasattr(estimator, "scores_") or len(estimator.scores_) != rows.size:
+        rows = table.thin("prior")
+        own = ClassPrior(scenario=table.scenario, random_state=table.seed).fit(table.X[rows], table.y[rows])
+        source = estimator if estimator is not None else last if hasattr(last, "class_prior_") else own
+    else:
+        own = source = estimator
+    level = float(getattr(source, "level", 0.9))
+    population = read_prior(_Prior(last if hasattr(last, "class_prior_") else own, level))
+    share = unlabelled_prior(population, ScoredRows(table.positive, scored.probability, ()), table.scenario)
+    try:
+        readings = read_priors(
+            table.y[rows], own.scores_, scenario=table.scenario, level=own.level, random_state=table.seed
+        )
+    except ValueError:
+        readings = []
+    same = source is own
+    return PriorFinding(
+        population=population,
+        unlabelled=share,
+        given=population.known,
+        readings=readings,
+        reading_level=float(own.level),
+        score=np.asarray(own.scores_, dtype=np.float64),
+        score_y=table.y[rows],
+        bound=own.diagnostics_.bound if same else None,
+        identifiable=bool(own.diagnostics_.identifiable) if same else None,
+    )
+
+
+class _Prior:
+    def __init__(self, source: Any, level: float) -> None:
+        self.class_prior_ = source.class_prior_
+        self.class_prior_interval_ = getattr(source, "class_prior_interval_", None)
+        self.level = level
+
+
+def measure_signal(table: Table, class_prior: float) -> Signal:
+    """Out-of-fold information of all columns, by the number of rows, and a permutation test."""
+    rows = table.thin("information")
+    X, y = table.scaled(rows), table.y[rows]
+    display = InformationDisplay.from_data(X, y, level=LEVEL, random_state=table.seed)
+    if not display.intervals:
+        raise ValueError(" ".join(display.notes))
+    few = table.thin("test")
+    test = independence_test(table.scaled(few), table.y[few], random_state=table.seed)
+    interval = display.intervals[-1]
+    smi = interval.smi(class_prior)
+    return Signal(display, interval, smi, test.p_value, test.null_distribution.size, int(rows.size))
+
+
+def draw_representation(table: Table, signal: Signal | None) -> Picture:
+    """Learn a representation on one half of the rows and show the other half in it."""
+    rows = table.thin("representation")
+    rng = np.random.default_rng(table.seed)
+    halves: tuple[list[Rows], list[Rows]] = ([], [])
+    for value in (1, 0):
+        members = rng.permutation(rows[table.y[rows] == value])
+        if members.size < 10:
+            kind = "labelled positives" if value else "unlabelled rows"
+            raise ValueError(f"A representation needs at least 10 {kind}; there are {members.size}.")
+        halves[0].append(members[: members.size // 2])
+        halves[1].append(members[members.size // 2 :])
+    train, test = np.concatenate(halves[0]), np.concatenate(halves[1])
+    X = table.scaled(np.concatenate([train, test]))
+    X_train, X_test = X[: train.size], X[train.size :]
+    d = X.shape[1]
+    if find_spec("torch"):
+        model: Any = PURL(min(10, d), scenario=table.scenario, random_state=table.seed, **_REPRESENTATION)
+        method = "PURL, a network"
+    else:
+        model = LSDR(min(2, d), n_starts=3, scenario=table.scenario, random_state=table.seed)
+        method = "LSDR, a linear map"
+    model.fit(X_train, table.y[train])
+    y_test = table.y[test]
+    retained = None
+    if signal is not None and signal.interval.low > 0.0:
+        try:
+            retained = information_retained(
+                model, X_test, y_test, scenario=table.scenario, level=LEVEL, random_state=table.seed
+            )
+        except ValueError:  # no information to retain a share of in these rows
+            retained = None
+    display = RepresentationDisplay.from_estimator(model, X_test, y_test)
+    return Picture(display, retained, method, int(model.transform(X_test[:2]).shape[1]), int(test.size))
+
+
+def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
+    """Thresholds with size, precision and recall; the slider starts at the model's own threshold."""
+    found = threshold_table(
+        table.y,
+        scored.probability,
+        prior.population,
+        scenario=table.scenario,
+        level=LEVEL,
+        random_state=table.seed,
+    )
+    own = getattr(last_step(scored.model), "threshold", 0.5)
+    if isinstance(own, (tuple, list)):
+        own = own[0] / (own[0] + own[1])
+    start = found.at(float(own))
+    if found.size[start] == 0:  # nothing reaches it: start at the first list there is
+        start = int(np.flatnonzero(found.size > 0)[-1])
+    metrics = pu_report(
+        table.y,
+        scored.probability,
+        prior.population,
+        float(found.thresholds[start]),
+        scenario=table.scenario,
+        level=LEVEL,
+        n_bootstrap=300,
+        random_state=table.seed,
+    )
+    return Lists(found, start, metrics)
+
+
+def rank_columns(table: Table) -> tuple[FeatureRanking, int]:
+    """Information of the columns whose means differ most between positives and pool, and how many were left out."""
+    rows = table.thin("columns")
+    X, y = table.scaled(rows), table.y[rows]
+    d = X.shape[1]
+    gap = np.abs(np.asarray(X[y == 1].mean(axis=0)).ravel() - np.asarray(X[y == 0].mean(axis=0)).ravel())
+    if not sp.issparse(X):  # classes may differ in spread alone
+        gap = gap + np.abs(X[y == 1].std(axis=0) - X[y == 0].std(axis=0))
+    chosen = np.sort(np.argsort(-gap, kind="stable")[:MAX_COLUMNS])
+    part = X[:, chosen].toarray() if sp.issparse(X) else X[:, chosen]
+    groups = {_unique(table.names, int(j), chosen): [k] for k, j in enumerate(chosen)}
+    return rank_features(part, y, groups=groups, random_state=table.seed), d - chosen.size
+
+
+def _unique(names: list[str], j: int, chosen: Rows) -> str:
+    """A column's name, with its number where another one has the same."""
+    return names[j] if [names[k] for k in chosen].count(names[j]) == 1 else f"{names[j]} ({j})"

@@ -1,0 +1,200 @@
+"""The report's numbers agree with the library's, its text is inert, and its file is written whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from purely import PUSMI, make_report, pu_precision
+from purely.datasets import make_gaussians
+from purely.plotting import InformationDisplay
+from purely.report import Report
+from purely.report._answers import answer_signal
+from purely.report._checks import _leak, _signal
+from purely.report._data import MAX_ROWS, read_table
+from purely.report._stages import Signal
+from purely.smi import InformationInterval
+
+FIVE = ("signal", "picture", "positives", "records", "trust")
+
+
+class Elements(HTMLParser):
+    """Names and attributes of all elements."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.found = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        self.found.append((tag, dict(attributes)))
+
+
+def test_answers_are_json_and_hold_the_five_questions(report):
+    text = json.dumps(report.answers, allow_nan=False)
+    answers = json.loads(text)
+    assert [name for name in answers if name in FIVE] == list(FIVE)
+    for name in FIVE:
+        assert answers[name]["question"].endswith("?")
+        assert answers[name]["answer"]
+        assert answers[name]["answer"] in str(report)
+
+
+def test_answers_agree_with_the_library(report, rows, model, truth):
+    data, _ = rows
+    positives = report.answers["positives"]
+    assert positives["class_prior"] == model.class_prior_
+    assert positives["count_low"] <= positives["count"] <= positives["count_high"]
+    assert abs(positives["count"] - truth) < 0.35 * data.y.size  # far from 0 and from all
+    from sklearn.preprocessing import StandardScaler
+
+    own = PUSMI(random_state=0).fit(StandardScaler().fit_transform(data.X), data.y)
+    assert report.answers["signal"]["information"] == pytest.approx(own.information_, abs=0.1)
+    records = report.answers["records"]
+    listed = model.oof_probability_ >= records["threshold"]
+    assert records["list_size"] == np.count_nonzero(listed[data.y == 0])
+    assert records["recall"] == pytest.approx(listed[data.y == 1].mean())
+    precision = pu_precision(data.y, listed, model.class_prior_, n_bootstrap=0)
+    assert records["precision"] >= precision.value - 1e-9  # the curve's promises can only raise it
+    assert records["expected_found"] == pytest.approx(records["precision"] * records["list_size"])
+
+
+def test_top_records_are_the_most_probable_unlabelled_ones(report, rows, model):
+    data, _ = rows
+    top = report.answers["records"]["top"]
+    assert all(data.y[entry["row"]] == 0 for entry in top)
+    best = np.sort(model.oof_probability_[data.y == 0])[::-1][: len(top)]
+    np.testing.assert_allclose([entry["probability"] for entry in top], best)
+    assert f"record {top[0]['row']}<" in report.html
+
+
+def test_progress_tells_every_stage_once(report, stages):
+    assert report
+    done = [k for _, k, _ in stages]
+    assert done == list(range(stages[0][2] + 1))
+    assert stages[-1][0] == "done"
+
+
+def test_the_page_loads_nothing_and_runs_one_script(report):
+    elements = Elements(report.html).found
+    for tag, attributes in elements:
+        for name in ("src", "href", "xlink:href", "action", "data", "poster", "srcset"):
+            value = attributes.get(name)
+            assert value is None or value.startswith(("#", "data:")), (tag, name, value)
+    scripts = [attributes.get("type") for tag, attributes in elements if tag == "script"]
+    assert scripts == ["application/json", None]
+    assert not re.search(r"url\((?!#)", report.html)
+    policy = next(a["content"] for t, a in elements if t == "meta" and "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    assert "script-src 'sha256-" in policy
+
+
+def test_hostile_names_and_values_are_text(report):
+    elements = Elements(report.html).found
+    assert not [tag for tag, attributes in elements if any(name.startswith("on") for name in attributes)]
+    assert not [tag for tag, _ in elements if tag in ("img", "iframe", "object", "embed", "form", "base")]
+    assert "&lt;script&gt;document.title" in report.html
+
+
+def test_identifiers_are_unique(report):
+    ids = [attributes["id"] for _, attributes in Elements(report.html).found if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = re.findall(r'href="#([^"]+)"', report.html) + re.findall(r"url\(#([^)]+)\)", report.html)
+    assert set(targets) <= set(ids)
+
+
+def test_write_is_atomic(report, tmp_path, monkeypatch):
+    path = report.write(tmp_path / "new" / "report.html")
+    assert path.read_text("utf-8") == report.html
+    path.write_text("old")
+
+    def fail(*arguments):
+        raise OSError("no space")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="no space"):
+        report.write(path)
+    assert path.read_text() == "old"
+    assert os.listdir(path.parent) == ["report.html"]
+
+
+@pytest.mark.parametrize(
+    ("information", "p_value", "short", "light"),
+    [(0.4, 0.001, "Yes", "green"), (0.05, 0.03, "A little", "amber"), (0.05, 0.4, "None seen", "red")],
+)
+def test_signal_in_words_and_as_a_light(information, p_value, short, light):
+    interval = InformationInterval(information, 0.05, information - 0.1, information + 0.1, 0.95)
+    signal = Signal(InformationDisplay([100], [interval]), interval, interval.smi(0.5), p_value, 999, 100)
+    answer = answer_signal(signal, "")
+    assert (answer["short"], answer["found"]) == (short, p_value <= 0.05)
+    assert _signal(signal).status == light
+
+
+def test_a_leaking_column_is_red_and_named():
+    data = make_gaussians(60, 140, n_features=2, random_state=0)
+    X = np.column_stack([data.X, data.y * 2.0 + 0.001 * data.X[:, 0]])
+    for rows in (X, sp.csr_matrix(np.column_stack([data.X, data.y]))):
+        leak = _leak(read_table(rows, data.y, ["a", "b", "flag"], None, "case-control", 0))
+        assert leak.status == "red"
+        assert "“flag”" in leak.reason
+    X[np.flatnonzero(data.y == 0)[0], 2] += 3.0  # one unlabelled row that looks labelled
+    assert _leak(read_table(X, data.y, None, None, "case-control", 0)).status == "amber"
+    assert _leak(read_table(data.X, data.y, None, None, "case-control", 0)).status == "green"
+
+
+def test_sparse_rows_few_positives_and_a_model_without_folds():
+    """A page comes out of rows that hardly carry one, and says what could not be done."""
+    data = make_gaussians(3, 60, n_features=4, scenario="single-sample", random_state=0)
+
+    class Plain:
+        def fit(self):
+            return self
+
+        def predict_proba(self, X):
+            p = np.clip(np.asarray(X[:, [0]].todense()).ravel() / 6.0 + 0.4, 0.01, 0.99)
+            return np.column_stack([1.0 - p, p])
+
+    report = make_report(sp.csr_matrix(data.X), data.y, model=Plain(), scenario="single-sample")
+    assert report.answers["picture"]["retained"] is None
+    assert "at least 10 labelled positives" in report.answers["picture"]["answer"]
+    lights = {check["name"]: check["status"] for check in report.answers["trust"]["checks"]}
+    assert lights["amount"] == "red"
+    assert lights["out_of_fold"] == "amber"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"feature_names": ["a"]}, "feature_names must name each of the 2 columns of X; 1 names were given"),
+        ({"records": [{}]}, "records must have one entry for each of the 100 rows of X; it has 1"),
+        ({"records": ["x"] * 100}, "records must be a data frame or a list of dictionaries"),
+        ({"model": object()}, "model must be a fitted classifier with predict_proba"),
+        ({"scenario": "other"}, "scenario"),
+    ],
+)
+def test_bad_arguments_get_a_sentence(change, words):
+    data = make_gaussians(40, 60, n_features=2, random_state=0)
+    with pytest.raises((ValueError, TypeError), match=words):
+        make_report(data.X, data.y, **change)
+
+
+def test_thinning_keeps_positives_of_two_samples_and_the_proportion_of_one():
+    n = 4 * MAX_ROWS["columns"]
+    y = np.arange(n) < 900
+    X = np.zeros((n, 1))
+    two = read_table(X, y, None, None, "case-control", 0).thin("columns")
+    assert (two.size, np.count_nonzero(y[two])) == (MAX_ROWS["columns"], 900)
+    one = read_table(X, y, None, None, "single-sample", 0).thin("columns")
+    assert np.count_nonzero(y[one]) / one.size == pytest.approx(y.mean(), rel=0.01)
+    assert np.count_nonzero(y[one]) == 500
+
+
+def test_a_report_says_its_answers(report):
+    assert isinstance(report, Report)
+    assert str(report).startswith("1. Is there signal at all")
