@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLDEST ?= .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-oldest lint docs bench clean
+.PHONY: help demo test test-fast test-oldest lint docs bench paper paper-smoke clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -44,6 +44,18 @@ docs: $(STAMP) ## HTML documentation, warnings are errors
 
 bench: $(STAMP) ## speed, as ratios in one run
 	$(BIN)/python -m benchmarks.run
+
+paper: $(STAMP) ## every table and figure of the paper; a GPU is advised, a killed run is resumed
+	$(BIN)/python -m experiments.theorem3
+	$(BIN)/python -m experiments.figure1
+	$(BIN)/python -m experiments.figure2
+	$(BIN)/python -m experiments.paper figure3
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper run
+
+paper-smoke: $(STAMP) ## a small version of the same, minutes on two cores
+	rm -rf build/paper-smoke
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper run --config smoke --out build/paper-smoke
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper figure3 --sizes 500 --trials 2 --out build/paper-smoke
 
 clean: ## remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/api/generated build dist .pytest_cache .mypy_cache .ruff_cache

@@ -31,6 +31,7 @@ def main() -> None:
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--trials", type=int, default=10, help="of figure 3")
+    parser.add_argument("--sizes", nargs="*", type=int, default=[], help="of figure 3")
     args = parser.parse_args()
     config = CONFIGS[args.config]
     path = args.out / f"{config.name}.jsonl"
@@ -38,9 +39,9 @@ def main() -> None:
         warnings.filterwarnings("ignore", category=RuntimeWarning)
         run(config, Store(path), args.device, args.jobs, tuple(args.parts))
     if args.what == "figure3":
-        from experiments.paper.figure3 import run_figure3
+        from experiments.paper.figure3 import SIZES, run_figure3
 
-        run_figure3(args.out, args.trials, args.jobs)
+        run_figure3(args.out, args.trials, tuple(args.sizes) or SIZES)
         return
     from experiments.paper.tables import write_tables
 

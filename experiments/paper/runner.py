@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -26,6 +27,7 @@ from experiments.paper.draws import Draw, Key, draw, load
 from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, scores, tice
 from experiments.paper.store import Store
 from experiments.records import provenance
+from purely.prior import ClassPriorWarning
 
 LINEAR = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda")
 LEARNT = ("pnrl", "purl")
@@ -260,11 +262,13 @@ def kernel_mean_work(key: Key, method: str, features: Any, y: Any, share: float,
 def begin_work(config: Config, key: Key, device: str) -> tuple[Any, list[dict[str, Any]]]:
     d = draw(config, key)
     start = time.perf_counter()
-    model = ours.begin(d, device, config.ours)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = ours.begin(d, device, config.ours)
     seconds = time.perf_counter() - start
     low, high = model.class_prior_interval_
     row = prior_row(key, "class_prior", model.class_prior_, d.share, seconds)
-    warned = bool(getattr(model.prior_estimator_.diagnostics_, "warnings", ()))
+    warned = any(issubclass(w.category, ClassPriorWarning) for w in caught)
     return model, [{**row, "low": low, "high": high, "covered": int(low <= d.share <= high), "warned": int(warned)}]
 
 

@@ -26,9 +26,7 @@ def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
     if settings:
         members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), "ratio"]
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        _begin(model, draw.X, draw.y)
+    _begin(model, draw.X, draw.y)
     return model
 
 
