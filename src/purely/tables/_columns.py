@@ -70,7 +70,7 @@ def _fit_numbers(plan: Plan, column: Any, settings: dict[str, Any]) -> str:
     known = values[usable]
     infinite = int(np.count_nonzero(~usable & ~np.isnan(values)))
     plan["n_missing"] = int(values.size - known.size)
-    if known.size == 0 or np.ptp(known) == 0.0 and not 0 < plan["n_missing"] < values.size:
+    if known.size == 0 or (np.ptp(known) == 0.0 and not 0 < plan["n_missing"] < values.size):
         plan["n_features"] = 0
         return "one value in every row" if known.size else "no usable number"
     plan["median"] = float(np.median(known))
@@ -173,7 +173,7 @@ def _fit_category(plan: Plan, column: Any, settings: dict[str, Any]) -> str:
     others = len(levels) - len(kept)
     missing = int(column.null_count)
     plan.update(levels=kept, other=others > 0 and bool(kept), missing=missing > 0, n_missing=missing)
-    if len(levels) == 1 and not missing or not kept:
+    if (len(levels) == 1 and not missing) or not kept:
         plan["n_features"] = 0
         return (
             "one value in every row" if len(levels) == 1 else f"none of its {len(levels):,} levels recurs often enough"

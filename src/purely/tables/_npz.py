@@ -31,7 +31,7 @@ class NPZSource(TableSource):
         arrays = _load(file)
         self.columns: dict[str, Any] = {}
         names = arrays.pop("feature_names", None)
-        if _SPARSE_KEYS <= arrays.keys():
+        if arrays.keys() >= _SPARSE_KEYS:
             self.columns["features"] = _matrix(arrays, file)
             for key in (*_SPARSE_KEYS, "format"):
                 arrays.pop(key, None)
