@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -14,9 +14,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from purely.cli._session import CommandError, Session
-from purely.tables import LabelRule, TableEncoder, TableSource, find_label_rule, open_table
+from purely.tables import LabelRule, TableSource, find_label_rule, open_table
 from purely.tables._errors import shown
 from purely.tables._labels import count_labels
+
+if TYPE_CHECKING:
+    from purely.tables import TableEncoder
 
 __all__ = ["FileOptions", "TrainingData", "label_column", "load_training"]
 
@@ -162,6 +165,8 @@ def load_training(session: Session, options: FileOptions, *, max_rows: int) -> T
         wanted = list(dict.fromkeys([label, *options.ids, *([options.truth] if options.truth else []), *columns]))
         table, positive = _draw(source, wanted, rule, max_rows, session.seed, step)
     with session.step("Encoding columns"):
+        from purely.tables import TableEncoder
+
         encoder = TableEncoder().fit(table.select(columns))
         encoder.origin_ = {
             "label": label,

@@ -7,15 +7,18 @@ from contextlib import contextmanager
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from purely.cli import _options as o
 from purely.cli._data import FileOptions, TrainingData, load_training
 from purely.cli._output import atomic_path, check_output
-from purely.cli._resume import FitFolder, StoredPrior, digest
+from purely.cli._scoring import prior_with_interval
 from purely.cli._session import CommandError, Session, percent, run_command
+
+if TYPE_CHECKING:
+    from purely.cli._resume import FitFolder
 
 HELP = """Which ones? Learn a classifier with honest probabilities, and save it.
 
@@ -98,6 +101,7 @@ def _fit(
     from sklearn.pipeline import Pipeline
 
     import purely
+    from purely.cli._resume import FitFolder, digest
 
     check_output(out, ())
     if out.suffix.lower() in (".csv", ".tsv", ".parquet", ".npz", ".html"):
@@ -139,14 +143,17 @@ def members_of(size: str, checkpoint: Path | None) -> list[Any]:
     if size == "ratio":
         return ["ratio"]
     if size == "fast":
-        return [NNPUClassifier(hidden=(64,), n_ensemble=1, checkpoint=checkpoint)]
-    shape = {} if size == "full" else {"hidden": (100, 100), "n_ensemble": 2}
+        return [NNPUClassifier(hidden=(32,), loss="logistic", n_ensemble=1, checkpoint=checkpoint)]
+    # Small networks with the sigmoid loss give up on rare positives: at a prior of 0.05 they rank at .70 (area under
+    # the ROC curve) where the logistic loss reaches .93.
+    shape = {} if size == "full" else {"hidden": (100, 100), "loss": "logistic", "n_ensemble": 2}
     return [NNPUClassifier(**shape, checkpoint=checkpoint), "ratio"]
 
 
 def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any], folder: FitFolder) -> Any:
     """A fitted PUClassifier without a trace of the folder."""
     from purely.classifiers import PUClassifier
+    from purely.cli._resume import StoredPrior
 
     given = chosen["class_prior"]
     prior = StoredPrior(folder.prior, random_state=session.seed) if given is None else float(given)
@@ -215,7 +222,7 @@ def _describe(session: Session, data: TrainingData, model: Any, size: str, scena
         report = pu_report(
             data.y,
             model.oof_probability_,
-            (prior, min(low, prior), max(high, prior)) if low < high else prior,
+            prior_with_interval(model),
             scenario=scenario,
             random_state=session.seed,
         )

@@ -6,23 +6,24 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, logit
 
-from purely._threads import one_blas_thread
 from purely.cli._session import CommandError, Session
-from purely.tables import TableEncoder, TableSource
 
-__all__ = ["ScoreSketch", "Scored", "Scorer", "load_model", "scored_batches"]
+if TYPE_CHECKING:
+    from purely.tables import TableEncoder, TableSource
+
+__all__ = ["ScoreSketch", "Scored", "Scorer", "load_model", "map_ordered", "prior_with_interval", "scored_batches"]
 
 Floats = NDArray[np.float64]
 In, Out = TypeVar("In"), TypeVar("Out")
 
 #: Rows that a model sees at a time: its intermediate arrays stay in the cache, and small.
-MODEL_ROWS = 8192
+MODEL_ROWS = 4096
 #: Threads, and batches that may be under way.
 WORKERS, AHEAD = 2, 4
 
@@ -30,6 +31,7 @@ WORKERS, AHEAD = 2, 4
 def load_model(path: Any) -> Any:
     """A pipeline of an encoder and a classifier from a model file."""
     import purely
+    from purely.tables import TableEncoder
 
     model = purely.load(path)
     steps = [step for _, step in getattr(model, "steps", [])]
@@ -39,6 +41,15 @@ def load_model(path: Any) -> Any:
             "classifier); use it from Python with purely.load."
         )
     return model
+
+
+def prior_with_interval(classifier: Any) -> Any:
+    """A classifier's class prior as the metrics take it: a number, or value and interval, within (0, 1)."""
+    value, *ends = (
+        float(np.clip(v, 1e-6, 1 - 1e-6)) for v in (classifier.class_prior_, *classifier.class_prior_interval_)
+    )
+    low, high = min(*ends, value), max(*ends, value)
+    return (value, low, high) if low < high else value
 
 
 @dataclass
@@ -66,8 +77,12 @@ class Scorer:
         X = encoded.matrix
         for _, step in self.model.steps[1:-1]:
             X = step.transform(X)
-        starts = range(0, X.shape[0], MODEL_ROWS)
-        log_odds = np.concatenate([self._log_odds(X[start : start + MODEL_ROWS]) for start in starts])
+        score = self._score_function()
+        if isinstance(self.classifier, _base_class()):
+            X = self.classifier._validate_rows(X)  # once for the batch, not once a block
+        log_odds = np.empty(X.shape[0])
+        for start in range(0, X.shape[0], MODEL_ROWS):
+            log_odds[start : start + MODEL_ROWS] = score(X[start : start + MODEL_ROWS])
         return Scored(batch, log_odds, encoded.unseen, encoded.unreadable)
 
     def count(self, scored: Scored) -> None:
@@ -75,15 +90,12 @@ class Scorer:
         self.unseen.update(scored.unseen)
         self.unreadable.update(scored.unreadable)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _score_function(self) -> Callable[[Any], Floats]:
         classifier = self.classifier
-        if hasattr(classifier, "decision_function") and hasattr(classifier, "class_prior_"):
-            from purely.classifiers._thresholds import check_threshold
-
-            shift = float(logit(check_threshold(classifier.threshold)))
-            return np.asarray(classifier.decision_function(X), dtype=np.float64) + shift
-        probability = np.clip(classifier.predict_proba(X)[:, 1], 1e-13, 1.0 - 1e-13)
-        return np.asarray(logit(probability), dtype=np.float64)
+        if isinstance(classifier, _base_class()):
+            own: Callable[[Any], Floats] = classifier._log_odds
+            return own
+        return lambda X: np.asarray(logit(np.clip(classifier.predict_proba(X)[:, 1], 1e-13, 1.0 - 1e-13)))
 
     def notes(self, session: Session) -> None:
         """Say what was ignored."""
@@ -94,6 +106,12 @@ class Scorer:
             if counts:
                 listed = ", ".join(f"{name!r} ({n:,})" for name, n in counts.most_common(4))
                 session.note(f"{what}: {listed}{', ...' if len(counts) > 4 else ''}.")
+
+
+def _base_class() -> type:
+    from purely.classifiers._base import BasePUClassifier
+
+    return BasePUClassifier
 
 
 @dataclass(frozen=True)
@@ -118,6 +136,8 @@ def scored_batches(scorer: Scorer, source: TableSource, extra: Sequence[str]) ->
         _explain_schema(scorer.encoder, source, absent)
     columns = list(dict.fromkeys([*extra, *scorer.encoder.columns_]))
     batches = source.batches(columns, scorer.encoder.arrow_types())
+    from purely._threads import one_blas_thread
+
     with one_blas_thread():
         for scored in map_ordered(scorer, batches):
             scorer.count(scored)

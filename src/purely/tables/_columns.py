@@ -249,14 +249,15 @@ def _finished(block: Any, into: Any, **counts: int) -> Done:
 def _encode_numbers(plan: Plan, column: Any, into: Any) -> Done:
     values = _boolean_numbers(column) if plan.get("words") else to_numbers(column)
     out = _target(plan, column, into)
-    usable = np.abs(values) <= LARGEST
-    clean = bool(usable.all())
-    unreadable = 0 if clean else int(np.count_nonzero(~usable)) - int(column.null_count + _nans(column))
+    # NaN is in no range: one look at the extremes is enough where all is well
+    clean = bool(values.size and values.min() >= -LARGEST and values.max() <= LARGEST)
+    usable = None if clean else np.abs(values) <= LARGEST
+    unreadable = 0 if usable is None else int(np.count_nonzero(~usable)) - int(column.null_count + _nans(column))
     if plan["varies"]:
-        filled = values if clean else np.where(usable, values, plan["median"])
+        filled = values if usable is None else np.where(usable, values, plan["median"])
         np.subtract(filled, plan["mean"], out=out[:, 0], casting="same_kind")
         out[:, 0] *= 1.0 / plan["std"]
-    if plan["missing"] and not clean:
+    if plan["missing"] and usable is not None:
         out[:, -1] = ~usable
     return _finished(out, into, unreadable=max(0, unreadable))
 

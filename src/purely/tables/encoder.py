@@ -228,7 +228,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         unseen: dict[str, int] = {}
         unreadable: dict[str, int] = {}
         if not self._sparse:
-            matrix: Any = np.zeros((n, len(self.feature_owner_)), dtype=self.dtype)
+            # by columns: each is written in one run
+            matrix: Any = np.zeros((n, len(self.feature_owner_)), dtype=self.dtype, order="F")
             at = 0
             for plan, column in zip(self.plans_, columns, strict=True):
                 into = matrix[:, at : at + plan["n_features"]]
