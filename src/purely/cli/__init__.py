@@ -1,7 +1,7 @@
 """The command line: ``purely``, with a command for each question.
 
-Needs ``pip install 'purely[cli]'``. The commands are in modules of their own; what they share is in ``_session`` (output,
-errors, progress), ``_options`` and ``_data`` (from a file to rows and labels).
+Needs ``pip install 'purely[cli]'``. The commands are in modules of their own; what they share is in ``_session``
+(output, errors, progress), ``_options`` and ``_data`` (from a file to rows and labels).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the command ``purely``; leaves by ``SystemExit`` with 0, 1 (data), 2 (usage) or 130 (interrupt)."""
+    """Entry point of the command ``purely``; leaves with 0, 1 (data), 2 (usage) or 130 (interrupt)."""
     try:
         import pyarrow  # noqa: F401
         import rich  # noqa: F401

@@ -50,7 +50,7 @@ def add_to(app: typer.Typer) -> None:
     """Register the commands."""
     group = typer.Typer(help=HELP, invoke_without_command=True, rich_markup_mode=None)
     group.callback()(list_command)
-    group.command("fetch", help=FETCH_HELP)(fetch_command)
+    group.command("fetch", help=FETCH_HELP, short_help="Draw a positive-unlabelled file.")(fetch_command)
     app.add_typer(group, name="datasets")
 
 

@@ -23,7 +23,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("demo", help=HELP)(command)
+    app.command("demo", help=HELP, short_help="The whole story on artificial data.")(command)
 
 
 def command(

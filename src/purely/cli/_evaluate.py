@@ -1,4 +1,4 @@
-"""``purely evaluate``: can it be trusted, with no negatives to test on?"""
+"""``purely evaluate``: how far it can be trusted, with no negatives to test on."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("evaluate", help=HELP)(command)
+    app.command("evaluate", help=HELP, short_help="Can it be trusted, without negatives?")(command)
 
 
 def command(
@@ -162,8 +162,10 @@ def _score(
             true = truth.mask(scored.batch.column(column(truth.column))) if truth else None
             parts.append((rule.mask(scored.batch.column(column(rule.column))), true, scored.probability))
             step.update(source.done)
-    y, true, probability = zip(*parts, strict=True)
-    return np.concatenate(y), np.concatenate(true) if truth else None, np.concatenate(probability)
+    if not parts:
+        raise CommandError(f"{source.file.name} has no rows below its column names.")
+    labels, truths, probabilities = zip(*parts, strict=True)
+    return np.concatenate(labels), np.concatenate(truths) if truth else None, np.concatenate(probabilities)
 
 
 def true_metrics(truth: NDArray[np.bool_], probability: Floats, threshold: float) -> dict[str, float]:

@@ -56,7 +56,7 @@ class Size(StrEnum):
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("fit", help=HELP)(command)
+    app.command("fit", help=HELP, short_help="Learn a classifier and save it.")(command)
 
 
 def command(
@@ -146,7 +146,7 @@ def members_of(size: str, checkpoint: Path | None) -> list[Any]:
         return [NNPUClassifier(hidden=(32,), loss="logistic", n_ensemble=1, checkpoint=checkpoint)]
     # Small networks with the sigmoid loss give up on rare positives: at a prior of 0.05 they rank at .70 (area under
     # the ROC curve) where the logistic loss reaches .93.
-    shape = {} if size == "full" else {"hidden": (100, 100), "loss": "logistic", "n_ensemble": 2}
+    shape: dict[str, Any] = {} if size == "full" else {"hidden": (100, 100), "loss": "logistic", "n_ensemble": 2}
     return [NNPUClassifier(**shape, checkpoint=checkpoint), "ratio"]
 
 
@@ -167,7 +167,7 @@ def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any
     with session.step("Class prior and members") as step, _epochs(step, chosen["size"] != "ratio"):
         model.fit(data.X, data.y)
     model.set_params(class_prior="auto" if given is None else given, members=members_of(chosen["size"], None))
-    if given is None:
+    if isinstance(model.prior_estimator_, StoredPrior):
         model.prior_estimator_ = model.prior_estimator_.as_plain()
     if hasattr(model, "networks_member_"):
         model.networks_member_.set_params(checkpoint=None)

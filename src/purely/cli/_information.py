@@ -22,7 +22,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("information", help=HELP)(command)
+    app.command("information", help=HELP, short_help="Is there signal, and how much?")(command)
 
 
 def command(
@@ -90,19 +90,21 @@ def _information(
     session.say(
         data.line(),
         "",
-        f"information   {interval.information:.4f}   {interval.level:.0%} interval [{interval.low:.4f}, {interval.high:.4f}]",
+        f"information   {interval.information:.4f}   {_interval(interval)}",
         f"p-value       {test.p_value:.4f}   of 'no information' ({permutations} permutations)",
     )
     if class_prior is not None:
         smi = interval.smi(class_prior)
         result["smi"] = {"value": smi.value, "interval": [smi.low, smi.high], "class_prior": class_prior}
-        session.say(
-            f"SMI           {smi.value:.4f}   {smi.level:.0%} interval [{smi.low:.4f}, {smi.high:.4f}] at prior {class_prior:g}"
-        )
+        session.say(f"SMI           {smi.value:.4f}   {_interval(smi)} at prior {class_prior:g}")
     session.say("", _verdict(interval, test.p_value))
     if top:
         result["columns"] = _ranking(session, data, estimator, top)
     session.finish(result)
+
+
+def _interval(found: Any) -> str:
+    return f"{found.level:.0%} interval [{found.low:.4f}, {found.high:.4f}]"
 
 
 def _verdict(interval: Any, p_value: float) -> str:

@@ -21,7 +21,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("inspect", help=HELP)(command)
+    app.command("inspect", help=HELP, short_help="What will be used, and what is missing.")(command)
 
 
 def command(

@@ -96,8 +96,8 @@ ScenarioOption = Annotated[
     Scenario,
     typer.Option(
         "--scenario",
-        help="case-control: the unlabelled rows are a sample of the population; single-sample: they are what is left of "
-        "one after labelling.",
+        help="case-control: the unlabelled rows are a sample of the population; single-sample: they are what is left "
+        "of one after labelling.",
     ),
 ]
 ClassPriorOption = Annotated[

@@ -34,7 +34,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("predict", help=HELP)(command)
+    app.command("predict", help=HELP, short_help="Which ones? Scores of any number of rows.")(command)
 
 
 def _share(value: float | None) -> float | None:
@@ -128,8 +128,8 @@ def _predict(
     session.say(
         f"{n:,} rows scored; {summary['positive']:,} ({percent(summary['positive'] / n)}) have a probability above "
         f"{summary['threshold']:.4g}.",
-        f"Expected among those: {percent(summary['expected_precision'])} positive, {percent(summary['expected_recall'])} "
-        "of all positives.",
+        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
+        f"{percent(summary['expected_recall'])} of all positives.",
         str(out) if out else "",
     )
     session.finish({**summary, "out": None if out is None else str(out)})
@@ -189,15 +189,17 @@ class _Writer:
     """Opens the output with the first batch, whose types are then those of all."""
 
     def __init__(self, out: Path | None) -> None:
-        self.out, self.context, self.writer = out, None, None
+        self.out = out
+        self.context: Any = None
+        self.writer: Any = None
 
     def __enter__(self) -> _Writer:
         return self
 
     def write(self, batch: Any) -> None:
         if self.writer is None:
-            self.context = rows_to(self.out, batch.schema)  # type: ignore[assignment]
-            self.writer = self.context.__enter__()  # type: ignore[attr-defined]
+            self.context = rows_to(self.out, batch.schema)
+            self.writer = self.context.__enter__()
         self.writer.write(batch if batch.schema == self.writer.schema else batch.cast(self.writer.schema))
 
     def __exit__(self, *error: Any) -> None:

@@ -56,7 +56,7 @@ _CLASSES = {
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("prior", help=HELP)(command)
+    app.command("prior", help=HELP, short_help="How many positives are in the pool?")(command)
 
 
 def command(

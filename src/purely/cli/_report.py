@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -28,7 +29,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("report", help=HELP)(command)
+    app.command("report", help=HELP, short_help="Everything on one HTML page.")(command)
 
 
 def command(
@@ -86,8 +87,7 @@ def _report(
                 else f"{str(path)!r} has steps between encoder and classifier, which a report cannot show."
             )
         X, names = encoder.transform(data.table), encoder.get_feature_names_out()
-    from purely.report import make_report
-
+    make_report = import_module("purely.report").make_report
     with session.step("Making the report") as step:
         report = make_report(
             X,

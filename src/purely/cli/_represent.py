@@ -31,7 +31,7 @@ Examples:
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
-    app.command("represent", help=HELP)(command)
+    app.command("represent", help=HELP, short_help="What do the data look like?")(command)
 
 
 def command(

@@ -1,8 +1,8 @@
 """A fit that can be killed: stages are stored beside the model and taken up again with ``--resume``.
 
 The folder ``MODEL.resume`` holds what the fit is of (a digest of rows, labels and settings), the class prior once it is
-estimated, and the networks every ten epochs. Everything else is done again: it depends on the rows and the seed alone, so
-a resumed fit ends with the model that an undisturbed one gives.
+estimated, and the networks every ten epochs. Everything else is done again: it depends on the rows and the seed alone,
+so a resumed fit ends with the model that an undisturbed one gives.
 """
 
 from __future__ import annotations

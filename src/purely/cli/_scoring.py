@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["ScoreSketch", "Scored", "Scorer", "load_model", "map_ordered", "prior_with_interval", "scored_batches"]
 
 Floats = NDArray[np.float64]
-In, Out = TypeVar("In"), TypeVar("Out")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 #: Rows that a model sees at a time: its intermediate arrays stay in the cache, and small.
 MODEL_ROWS = 4096
@@ -108,7 +109,7 @@ class Scorer:
                 session.note(f"{what}: {listed}{', ...' if len(counts) > 4 else ''}.")
 
 
-def _base_class() -> type:
+def _base_class() -> Any:
     from purely.classifiers._base import BasePUClassifier
 
     return BasePUClassifier

@@ -158,7 +158,7 @@ class Session:
                 else:
                     show(message, category, *rest, **options)
 
-            warnings.showwarning = keep  # type: ignore[assignment]
+            warnings.showwarning = keep
             try:
                 yield
             finally:

@@ -1,7 +1,7 @@
 """Tables: read in many formats, bounded in memory, and made into matrices of numbers.
 
-Needs pyarrow: ``pip install 'purely[cli]'``. Names load on first use, so that a command line which only reads does not wait
-for what only learns.
+Needs pyarrow: ``pip install 'purely[cli]'``. Names load on first use, so that a command line which only reads does not
+wait for what only learns.
 """
 
 from __future__ import annotations

@@ -65,9 +65,9 @@ class ArrowSource(TableSource):
 
             yield feather.read_table(self.file.path)
             return
-        with pa.memory_map(str(self.file.path)) as mapped:
-            with ipc.open_file(mapped) if self.kind == "file" else ipc.open_stream(mapped) as reader:
-                yield reader
+        opener = ipc.open_file if self.kind == "file" else ipc.open_stream
+        with pa.memory_map(str(self.file.path)) as mapped, opener(mapped) as reader:
+            yield reader
 
     def batches(self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
         """Record batches as they were written, the long ones in slices."""

@@ -49,8 +49,8 @@ class CSVSource(TableSource):
         numbers = sum(_is_number(f) for f in fields)
         if numbers and numbers >= 0.6 * len(fields) and len(lines) > 1:
             raise TableError(
-                f"{self.file.name}, line 1 holds values ({shown(', '.join(fields[:3]))}), not column names; add a line of "
-                "names, or read it with --no-header."
+                f"{self.file.name}, line 1 holds values ({shown(', '.join(fields[:3]))}), not column names; add a line "
+                "of names, or read it with --no-header."
             )
         self.names = [f.strip() or f"column {j}" for j, f in enumerate(fields, 1)]
         longest = max(self.names, key=len)
@@ -119,8 +119,8 @@ class CSVSource(TableSource):
             where = f"line {row.number}" if row.number else "a line"
             return (
                 f"{name}, {where} has {row.actual_columns} fields where {row.expected_columns} are expected "
-                f"({shown(row.text)!r}); mend or delete it, put fields with the delimiter {self.delimiter!r} in quotes, or "
-                "name another --delimiter."
+                f"({shown(row.text)!r}); mend or delete it, put fields with the delimiter {self.delimiter!r} in "
+                "quotes, or name another --delimiter."
             )
         if "straddl" in text or "block size" in text.lower():
             return (
@@ -138,8 +138,8 @@ class CSVSource(TableSource):
             row_number = _row_number(text)
             where = f", line {row_number}" if row_number else ""
             return (
-                f"{name}{where}: column {shown(column)!r} has the value {shown(value[1])!r} where a number is expected; "
-                "mend it or leave the field empty."
+                f"{name}{where}: column {shown(column)!r} has the value {shown(value[1])!r} where a number is "
+                "expected; mend it or leave the field empty."
             )
         return f"{name} is not a well-formed table: {shown(text, 120)}."
 

@@ -1,8 +1,8 @@
 """Which rows of a label column are labelled positives.
 
-The rule, in line with :mod:`purely.labels`: a missing label is an unlabelled row; 1, true and yes are positive and 0, -1,
-false, no and unknown are not; of two other numbers the greater is positive; a word is positive where it is the only one
-in the column. Anything else has to be said with ``--positive``.
+The rule, in line with :mod:`purely.labels`: a missing label is an unlabelled row; 1, true and yes are positive and 0,
+-1, false, no and unknown are not; of two other numbers the greater is positive; a word is positive where it is the only
+one in the column. Anything else has to be said with ``--positive``.
 """
 
 from __future__ import annotations
@@ -163,15 +163,15 @@ def _default(found: Mapping[str, int], missing: int, where: str) -> str:
         return rest[0]
     if not words and not rest:
         raise TableError(
-            f"{where} has only {_listed(found)}, so there is no labelled positive; mark them with 1, or name their value "
-            "with --positive."
+            f"{where} has only {_listed(found)}, so there is no labelled positive; mark them with 1, or name their "
+            "value with --positive."
         )
     if len(found) == 2 and all(_is_number(v) for v in found):
         return max(found, key=float)
     if len(found) == 1 and not missing:
         only = next(iter(found))
         raise TableError(
-            f"{where} has the value {shown(only)!r} in every row; leave the label of unlabelled rows empty or make it 0."
+            f"{where} has the value {shown(only)!r} in every row; leave the label of unlabelled rows empty, or 0."
         )
     raise TableError(
         f"{where} has {_listed(found)}; say which one marks labelled positives, for example "

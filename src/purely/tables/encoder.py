@@ -129,7 +129,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     scale : bool, default=True
         Centre numbers and give them variance one: methods that measure distances need a common scale.
     sparse : bool or "auto", default="auto"
-        Whether the matrix is sparse; "auto": where it has more than 200 columns and less than a fifth of it is not zero.
+        Whether the matrix is sparse; "auto": with more than 200 columns of which less than a fifth is not zero.
     dtype : {"float64", "float32"}, default="float64"
 
     Attributes

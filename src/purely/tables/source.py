@@ -53,7 +53,7 @@ class TableSource(ABC):
         if len(set(self.names)) < len(self.names):
             twice = twice or "one of them"
             raise TableError(
-                f"{self.file.name} has {self.names.count(twice)} columns named {shown(twice)!r}; give each its own name."
+                f"{self.file.name} has {self.names.count(twice)} columns named {shown(twice)!r}; give each its own."
             )
 
 
@@ -65,7 +65,7 @@ def open_table(
     encoding: str = "utf-8",
     header: bool = True,
 ) -> TableSource:
-    """Open a table for reading in batches.
+    r"""Open a table for reading in batches.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def open_table(
     >>> import tempfile, pathlib
     >>> from purely.tables import open_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
-    >>> _ = path.write_text("a,b\\n1,x\\n2,y\\n")
+    >>> _ = path.write_text("a,b\n1,x\n2,y\n")
     >>> source = open_table(path)
     >>> source.names, sum(batch.num_rows for batch in source.batches())
     (['a', 'b'], 2)
@@ -113,7 +113,7 @@ def open_table(
 
 
 def read_table(path: str | Path, **options: Any) -> Any:
-    """All rows of a file as a ``pyarrow.Table``; `options` are those of :func:`open_table`.
+    r"""All rows of a file as a ``pyarrow.Table``; `options` are those of :func:`open_table`.
 
     CSV columns come as text: :class:`TableEncoder` finds out what they hold.
 
@@ -122,7 +122,7 @@ def read_table(path: str | Path, **options: Any) -> Any:
     >>> import tempfile, pathlib
     >>> from purely.tables import read_table
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
-    >>> _ = path.write_text("a,b\\n1,x\\n2,y\\n")
+    >>> _ = path.write_text("a,b\n1,x\n2,y\n")
     >>> read_table(path).num_rows
     2
     """
