@@ -7,7 +7,6 @@ import sys
 from collections.abc import Sequence
 from typing import Annotated
 
-import click
 import typer
 
 from purely.cli import (
@@ -22,6 +21,8 @@ from purely.cli import (
     _report,
     _represent,
 )
+
+from purely.cli._session import ClickError
 
 __all__ = ["app", "run"]
 
@@ -81,15 +82,12 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
         sys.stdout.flush()
         return int(status) if isinstance(status, int) else 0
-    except click.exceptions.Exit as left:
+    except typer.Exit as left:
         return int(left.exit_code)
-    except click.UsageError as error:
-        error.show(sys.stderr)
-        return 2
-    except click.ClickException as error:
+    except ClickError as error:
         error.show(sys.stderr)
         return int(error.exit_code)
-    except (click.Abort, KeyboardInterrupt):
+    except (typer.Abort, KeyboardInterrupt):
         print("purely: interrupted.", file=sys.stderr)
         return 130
     except BrokenPipeError:

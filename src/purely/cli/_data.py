@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from purely.cli._session import CommandError, Session
-from purely.tables import LabelRule, TableSource, find_label_rule, open_table
+from purely.cli._session import CommandError, Session, UsageError
+from purely.tables import LabelRule, TableError, TableSource, find_label_rule, open_table
 from purely.tables._errors import shown
 from purely.tables._labels import count_labels
 
@@ -121,7 +120,7 @@ def label_column(source: TableSource, asked: str | None) -> str:
     found = next((name for name in USUAL_LABELS if name in source.names), None)
     if found is None:
         names = ", ".join(repr(shown(n, 20)) for n in source.names[:6]) + (", ..." if len(source.names) > 6 else "")
-        raise click.UsageError(f"which column holds the labels? Name it with --label; {source.file.name} has: {names}.")
+        raise UsageError(f"which column holds the labels? Name it with --label; {source.file.name} has: {names}.")
     return found
 
 
@@ -133,7 +132,7 @@ def feature_columns(source: TableSource, options: FileOptions, label: str | None
         source.check_columns([options.truth], "truth column")
     left_out = {label, options.truth, *options.ids, *options.drop}
     if label in (*options.ids, *options.drop):
-        raise click.UsageError(f"the label column {label!r} is also named with --id or --drop.")
+        raise UsageError(f"the label column {label!r} is also named with --id or --drop.")
     columns = [name for name in source.names if name not in left_out]
     if not columns:
         raise CommandError(
@@ -167,7 +166,10 @@ def load_training(session: Session, options: FileOptions, *, max_rows: int) -> T
     with session.step("Encoding columns"):
         from purely.tables import TableEncoder
 
-        encoder = TableEncoder().fit(table.select(columns))
+        try:
+            encoder = TableEncoder().fit(table.select(columns))
+        except TableError as error:
+            raise CommandError(f"{source.file.name}: {error}") from error
         encoder.origin_ = {
             "label": label,
             "positive": rule.positive,

@@ -10,12 +10,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import click
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from purely.cli._session import CommandError
+from purely.cli._session import CommandError, UsageError
 
 __all__ = ["RowWriter", "atomic_path", "check_output"]
 
@@ -28,7 +27,7 @@ def check_output(path: Path | None, endings: tuple[str, ...] = ENDINGS) -> None:
     if path is None:
         return
     if endings and path.suffix.lower() not in endings:
-        raise click.UsageError(f"the output {str(path)!r} must end in {', '.join(endings)}.")
+        raise UsageError(f"the output {str(path)!r} must end in {', '.join(endings)}.")
     folder = path.parent
     if not folder.is_dir():
         raise CommandError(f"the folder {str(folder)!r} does not exist; make it first.")

@@ -66,7 +66,11 @@ def command(
     id: o.Ids = None,
     drop: o.Drop = None,
     method: Annotated[
-        list[Method] | None, typer.Option(help="How; may be given several times.  [default: recommended]")
+        list[Method] | None,
+        typer.Option(
+            metavar="NAME",
+            help=f"One of {', '.join(Method)}; may be given several times.  [default: recommended]",
+        ),
     ] = None,
     scenario: o.ScenarioOption = o.Scenario.case_control,
     format: o.FormatOption = None,
@@ -111,10 +115,11 @@ def _prior(session: Session, options: FileOptions, max_rows: int, methods: list[
             for each in found
         ],
     )
+    level = found[0]["level"]
     session.say(
         "",
-        f"The class prior is the share of positives in the population ({scenario});"
-        + (f" the interval's level is {found[0]['level']:.0%}." if found[0]["level"] else ""),
+        f"The class prior is the share of positives in the population ({scenario}).",
+        *([f"The interval's level is {level:.0%}."] if level else []),
     )
     session.finish({**data.summary(), "scenario": scenario, **found[0], "methods": found})
 

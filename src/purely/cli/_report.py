@@ -23,7 +23,7 @@ one is fitted.
 \b
 Examples:
   purely report customers.csv --label fraud -o report.html
-  purely report customers.csv --label fraud --model fraud.purely -o report.html
+  purely report customers.csv --label fraud -m fraud.purely -o report.html
 """
 
 

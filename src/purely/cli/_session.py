@@ -13,10 +13,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-import click
 import numpy as np
+import typer
 
-__all__ = ["CommandError", "Session", "percent", "run_command"]
+__all__ = ["ClickError", "CommandError", "Session", "UsageError", "percent", "run_command"]
+
+# typer may carry a click of its own, so its exceptions are found through typer
+UsageError: Any = typer.BadParameter.__bases__[0]
+ClickError: Any = UsageError.__bases__[0]
 
 #: Packages that are optional, with the extra that brings them.
 EXTRAS = {
@@ -170,7 +174,7 @@ def run_command(session: Session, command: Callable[[Session], None]) -> None:
     try:
         with session.warnings_as_notes():
             command(session)
-    except (click.exceptions.Exit, click.ClickException, click.Abort, KeyboardInterrupt, BrokenPipeError):
+    except (typer.Exit, typer.Abort, ClickError, KeyboardInterrupt, BrokenPipeError):
         raise
     except Exception as error:
         if session.debug:
@@ -179,7 +183,7 @@ def run_command(session: Session, command: Callable[[Session], None]) -> None:
         if session.json:
             print(json.dumps({"error": sentence}, ensure_ascii=False))
         print(_wrapped(f"purely: {sentence}"), file=sys.stderr)
-        raise click.exceptions.Exit(1) from error
+        raise typer.Exit(1) from error
 
 
 def explain(error: BaseException) -> str:

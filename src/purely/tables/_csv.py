@@ -114,6 +114,8 @@ class CSVSource(TableSource):
         text, name = str(error), self.file.name
         if "Empty CSV" in text or "Empty CSV file" in text:
             return None
+        if bad and len(bad[0].text) > BLOCK_BYTES // 2:
+            return self._huge_line()
         if bad:
             row = bad[0]
             where = f"line {row.number}" if row.number else "a line"
@@ -123,10 +125,7 @@ class CSVSource(TableSource):
                 "quotes, or name another --delimiter."
             )
         if "straddl" in text or "block size" in text.lower():
-            return (
-                f"{name} has a line of more than {BLOCK_BYTES >> 20} MB; is a quotation mark never closed? "
-                "Mend the file, or name its --delimiter."
-            )
+            return self._huge_line()
         if "UTF8" in text or "UTF-8" in text:
             return str(_wrong_encoding(self.file, self.encoding, _row_number(text)))
         found = re.search(r"column #(\d+)", text)
@@ -142,6 +141,12 @@ class CSVSource(TableSource):
                 "expected; mend it or leave the field empty."
             )
         return f"{name} is not a well-formed table: {shown(text, 120)}."
+
+    def _huge_line(self) -> str:
+        return (
+            f"{self.file.name} has a line of many MB (at most {BLOCK_BYTES >> 20} are read); is a quotation mark never "
+            "closed? Mend the file, or name its --delimiter."
+        )
 
 
 class _Counted(io.RawIOBase):
