@@ -78,6 +78,18 @@ def customers(folder):
 def model(folder, customers):
     """A model without networks at a given prior: quick to fit."""
     path = folder / "fraud.purely"
-    options = "--label fraud --drop truth --id customer --size ratio --class-prior 0.3 --quiet".split()
+    options = [
+        "--label",
+        "fraud",
+        "--drop",
+        "truth",
+        "--id",
+        "customer",
+        "--size",
+        "ratio",
+        "--class-prior",
+        "0.3",
+        "--quiet",
+    ]
     assert run(["fit", str(customers), *options, "-o", str(path)]) == 0
     return path

@@ -1,4 +1,4 @@
-"""Malformed tables from a seed, each given to `inspect` and `predict`: ``python -m tests.cli.fuzz MODEL FOLDER N SEED``.
+"""Malformed tables from a seed, given to `inspect` and `predict`: ``python -m tests.cli.fuzz MODEL FOLDER N SEED``.
 
 Prints one JSON line an input. A process of its own, so that a crash of the interpreter or a hang is seen as one.
 """
@@ -11,6 +11,7 @@ import io
 import json
 import sys
 import traceback
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -141,6 +142,9 @@ def attempt(arguments: list[str]) -> dict[str, object]:
 
 
 def main(model: str, folder: str, n: int, seed: int) -> None:
+    import purely.cli._predict as predict
+
+    predict.load_model = lru_cache(predict.load_model)  # one model for all
     rng = np.random.default_rng(seed)
     for case in range(n):
         ending = ENDINGS[case % len(ENDINGS)]

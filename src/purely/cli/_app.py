@@ -21,7 +21,6 @@ from purely.cli import (
     _report,
     _represent,
 )
-
 from purely.cli._session import ClickError
 
 __all__ = ["app", "run"]

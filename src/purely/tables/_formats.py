@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import lzma
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,7 +127,7 @@ def open_bytes(file: TableFile) -> Iterator[IO[bytes] | Any]:
     try:
         with _opened(file) as stream:
             yield stream
-    except (EOFError, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, gzip.BadGzipFile, zlib.error) as error:
         raise TableError(f"{file.name} is damaged or cut off ({file.compression}): {_plain(error)}.") from error
     except OSError as error:
         if isinstance(error, BrokenPipeError):
