@@ -53,7 +53,9 @@ def command(
             help="Probability above which a row counts as positive.  [default: the model's]",
         ),
     ] = None,
-    scenario: o.ScenarioOption = o.Scenario.case_control,
+    scenario: Annotated[
+        o.Scenario | None, typer.Option("--scenario", help="What the unlabelled rows are.  [default: the model's]")
+    ] = None,
     format: o.FormatOption = None,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = "utf-8",
@@ -67,7 +69,7 @@ def command(
     options = FileOptions(file, format, delimiter, encoding, not no_header, label, positive, truth=truth)
     run_command(
         Session(json, quiet, debug, seed),
-        lambda session: _evaluate(session, model, options, truth_positive, threshold, scenario.value),
+        lambda session: _evaluate(session, model, options, truth_positive, threshold, scenario),
     )
 
 
@@ -92,6 +94,7 @@ def _evaluate(
     if y.size == origin.get("rows") and options.path.name == origin.get("file"):
         session.note("this looks like the file the model was trained on; rows it has seen flatter it.")
     classifier = scorer.classifier
+    scenario = getattr(classifier, "scenario", "case-control") if scenario is None else scenario.value
     at = float(threshold if threshold is not None else getattr(classifier, "threshold", 0.5))
     low, high = classifier.class_prior_interval_
     prior = classifier.class_prior_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -41,7 +42,7 @@ Examples:
 """
 
 #: Rows times weights of a network up to which "auto" trains full networks on a CPU: some minutes.
-FULL_ON_CPU = 1.0e9
+FULL_ON_CPU = 5.0e8
 
 
 class Size(StrEnum):
@@ -164,8 +165,12 @@ def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any
         device=chosen["device"],
         random_state=session.seed,
     )
-    with session.step("Class prior and members") as step, _epochs(step, chosen["size"] != "ratio"):
-        model.fit(data.X, data.y)
+    try:
+        with session.step("Class prior and members") as step, _epochs(step, chosen["size"] != "ratio"):
+            model.fit(data.X, data.y)
+    except KeyboardInterrupt:
+        print("purely: the fit can be continued with --resume.", file=sys.stderr)
+        raise
     model.set_params(class_prior="auto" if given is None else given, members=members_of(chosen["size"], None))
     if isinstance(model.prior_estimator_, StoredPrior):
         model.prior_estimator_ = model.prior_estimator_.as_plain()

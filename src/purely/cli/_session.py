@@ -127,11 +127,13 @@ class Session:
         from rich.table import Table
         from rich.text import Text
 
+        from purely.tables._errors import shown
+
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), header_style="bold", show_edge=False)
         for j, name in enumerate(head):
             table.add_column(name, justify="left" if j < text_columns else "right", overflow="fold", no_wrap=False)
         for row in rows:
-            table.add_row(*(Text(cell) for cell in row))
+            table.add_row(*(Text(shown(cell, 500)) for cell in row))
         console = Console()
         console.print(table)
 
