@@ -194,8 +194,9 @@ def true_metrics(truth: NDArray[np.bool_], probability: Floats, threshold: float
 
 def _print(session: Session, report: Any, true: dict[str, float] | None, rule: LabelRule) -> None:
     session.say(
-        f"{rule.n_positive:,} labelled positives, {rule.n_unlabelled:,} unlabelled rows; "
-        f"class prior {report.class_prior}; threshold {report.threshold:g}",
+        f"{rule.n_positive:,} labelled positives, {rule.n_unlabelled:,} unlabelled rows",
+        f"class prior {report.class_prior.value:.3f} [{report.class_prior.low:.3f}, {report.class_prior.high:.3f}], "
+        f"threshold {report.threshold:g}",
         "",
     )
     rows = []
@@ -207,4 +208,4 @@ def _print(session: Session, report: Any, true: dict[str, float] | None, rule: L
     session.table(["", "estimate", "95% interval", *(["true"] if true is not None else [])], rows)
     session.say("", f"Above the threshold: {report.predicted_share:.1%} of the unlabelled rows.")
     for note in report.notes:
-        session.note(note)
+        session.note(f"estimate of {note}")

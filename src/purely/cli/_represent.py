@@ -169,7 +169,7 @@ def draw(data: TrainingData, model: Any, path: Path) -> None:
     )
     axes.set_xlabel("component 1")
     axes.set_ylabel("component 2" if Z.shape[1] > 1 else "log density ratio")
-    axes.legend(loc="best", frameon=False)
+    axes.legend(loc="best")
     axes.set_title(f"Representation of {data.n_positive:,} positives and {pool.size:,} unlabelled rows", fontsize=10)
     bar = figure.colorbar(shown, ax=axes)
     bar.set_label("log10 density ratio of the unlabelled rows")
