@@ -91,8 +91,12 @@ def _evaluate(
     value = options.positive or (origin.get("positive") if label == known else None)
     rule, truth = _rules(session, source, label, value, options.truth, truth_positive)
     y, is_true, probability = _score(session, scorer, source, rule, truth)
-    if y.size == origin.get("rows") and options.path.name == origin.get("file"):
-        session.note("this looks like the file the model was trained on; rows it has seen flatter it.")
+    seen = y.size == origin.get("rows") and options.path.name == origin.get("file")
+    if seen:
+        session.note(
+            "this looks like the file the model was trained on: estimates on rows it has seen flatter it and mean "
+            "little; 'purely fit' has printed them out of fold, or give it new rows."
+        )
     classifier = scorer.classifier
     scenario = getattr(classifier, "scenario", "case-control") if scenario is None else scenario.value
     at = float(threshold if threshold is not None else getattr(classifier, "threshold", 0.5))
@@ -129,6 +133,8 @@ def _evaluate(
     if true is not None:
         result["truth"] = true
     _print(session, report, true, rule)
+    for note in () if seen else report.notes:
+        session.note(f"estimate of {note}")
     scorer.notes(session)
     session.finish(result)
 
@@ -207,5 +213,3 @@ def _print(session: Session, report: Any, true: dict[str, float] | None, rule: L
         rows.append(row)
     session.table(["", "estimate", "95% interval", *(["true"] if true is not None else [])], rows)
     session.say("", f"Above the threshold: {report.predicted_share:.1%} of the unlabelled rows.")
-    for note in report.notes:
-        session.note(f"estimate of {note}")
