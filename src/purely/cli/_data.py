@@ -105,11 +105,12 @@ class TrainingData:
 
     def line(self) -> str:
         """For people."""
-        used = f" ({self.n_positive:,} and {self.n_unlabelled:,} drawn at random are used)" if self.sampled else ""
-        return (
-            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows{used}, "
+        line = (
+            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows, "
             f"{self.X.shape[1]:,} features"
         )
+        used = f"{self.n_positive:,} and {self.n_unlabelled:,} of them, drawn at random, are used (--max-rows)"
+        return f"{line}\n{used}" if self.sampled else line
 
 
 def label_column(source: TableSource, asked: str | None) -> str:

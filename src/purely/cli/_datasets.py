@@ -19,7 +19,7 @@ HELP = """The seven public datasets.
 Examples:
   purely datasets
   purely datasets fetch a9a --out a9a.csv
-  purely datasets fetch 20news --positives 800 --unlabelled 4000 --out news.csv
+  purely datasets fetch 20news --positives 800 --out news.csv
 """
 
 FETCH_HELP = """Draw a positive-unlabelled file from a dataset, with the truth beside it.
