@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-ALL = ("import_time", "smi")
+ALL = ("import_time", "smi", "predict")
 
 
 def main() -> None:

@@ -48,7 +48,8 @@ class NetworkArrays:
 
 def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
     for weights, bias, relu in layers:
-        rows = np.asarray(rows @ weights) + bias
+        rows = np.asarray(rows @ weights)
+        rows += bias
         if relu:
             np.maximum(rows, 0.0, out=rows)
     return rows

@@ -20,7 +20,8 @@ import contextlib
 import math
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +43,8 @@ __all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "out
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
+#: A bar of the caller's own: takes the number of epochs and the first, has `set_postfix`, `update` and `close`.
+progress_bar: ContextVar[Callable[[int, int], Any] | None] = ContextVar("progress_bar", default=None)
 
 
 class TrainingInterrupted(PurelyWarning):
@@ -163,7 +166,7 @@ def train(
             held = held_out.judge(stack, loss, run.alive)
             run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
-            if settings.verbose:
+            if progress is not None:
                 progress.set_postfix(run.summary())
                 progress.update()
     except KeyboardInterrupt:
@@ -174,7 +177,8 @@ def train(
             stacklevel=3,
         )
     finally:
-        progress.close()
+        if progress is not None:
+            progress.close()
     return run.finish(interrupted)
 
 
@@ -364,9 +368,12 @@ def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, 
 
 
 def _progress_bar(settings: TrainingSettings, start: int) -> Any:
-    """A bar of epochs, or what closes as quietly."""
+    """A bar of epochs: the caller's own, the usual one with `verbose`, or None."""
+    own = progress_bar.get()
+    if own is not None:
+        return own(settings.max_epochs, start)
     if not settings.verbose:
-        return contextlib.ExitStack()
+        return None
     from tqdm.auto import tqdm
 
     return tqdm(total=settings.max_epochs, initial=start, unit="epoch", desc="networks")

@@ -1,0 +1,285 @@
+"""Every command, on a small table."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+import purely as package
+from tests.cli.conftest import make_customers
+
+COMMON = ("--label", "fraud", "--drop", "truth", "--id", "customer")
+COMMANDS = ("inspect", "information", "prior", "represent", "fit", "predict", "evaluate", "report", "demo", "datasets")
+
+
+def files_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_help_lists_every_command_and_each_has_examples(purely):
+    listed = purely("--help").out
+    for name in COMMANDS:
+        assert name in listed
+        shown = purely(name, "--help").out
+        assert "Examples:" in shown
+        assert "--json" in shown
+        assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_version(purely):
+    assert purely("--version").out.strip() == f"purely {package.__version__}"
+
+
+def test_the_program_runs_as_a_process_and_loads_nothing_heavy_for_help():
+    code = (
+        "import sys, purely.cli._app as a; a.run(['--help']); "
+        "print([m for m in ('torch', 'sklearn', 'matplotlib', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.endswith("[]\n"), done.stderr
+    done = subprocess.run([sys.executable, "-m", "purely.cli", "nonsense"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "No such command" in done.stderr
+
+
+def test_inspect_says_what_is_used(purely, customers):
+    done = purely("inspect", customers, *COMMON)
+    assert done.status == 0
+    for text in ("400 rows", "'fraud', positive is '1'", "80 rows", "category", "tf-idf", "day of week"):
+        assert text in done.out
+    found = purely("inspect", customers, "--json", *COMMON).json
+    assert (found["positives"], found["unlabelled"], found["rows"]) == (80, 320, 400)
+    kinds = {c["name"]: c["kind"] for c in found["columns"]}
+    assert kinds == {
+        "amount": "number",
+        "age": "number",
+        "country": "category",
+        "member": "boolean",
+        "since": "date",
+        "remark": "text",
+    }
+
+
+def test_an_identifier_is_left_out_with_a_note(purely, customers):
+    done = purely("inspect", customers, "--label", "fraud", "--json")
+    assert {c["name"]: c["kind"] for c in done.json["columns"]}["customer"] == "dropped"
+    assert any("identifier" in note for note in done.json["warnings"])
+
+
+def test_information_finds_signal_and_ranks_the_columns(purely, customers):
+    found = purely("information", customers, *COMMON, "--permutations", 199, "--class-prior", 0.3, "--json").json
+    assert found["p_value"] <= 0.05
+    assert found["interval"][0] <= found["information"] <= found["interval"][1]
+    assert {c["name"] for c in found["columns"]} == {"amount", "age", "country", "member", "since", "remark"}
+    assert found["columns"][0]["name"] in ("amount", "country")
+    assert found["smi"]["value"] == pytest.approx(found["information"] * 0.3 / 0.7)
+
+
+@pytest.mark.slow
+def test_prior_gives_an_interval_for_each_method(purely, customers):
+    done = purely("prior", customers, *COMMON, "--method", "recommended", "--method", "best-bin", "--json")
+    found = done.json
+    assert [m["method"] for m in found["methods"]] == ["recommended", "best-bin"]
+    for each in found["methods"]:
+        assert 0 <= each["interval"][0] <= each["class_prior"] <= each["interval"][1] <= 1
+    assert purely("prior", customers, *COMMON, "--method", "guess").status == 2
+
+
+def test_fit_prints_prior_information_and_estimates(purely, customers, tmp_path):
+    out = tmp_path / "m.purely"
+    done = purely("fit", customers, *COMMON, "--size", "ratio", "-o", out, "--json")
+    assert done.status == 0, done.err
+    found = done.json
+    low, high = found["class_prior_interval"]
+    assert low < found["class_prior"] < high
+    assert {"precision", "recall", "roc_auc"} <= set(found["estimates"])
+    assert files_in(tmp_path) == ["m.purely"]
+    assert type(package.load(out).steps[1][1].prior_estimator_).__name__ == "ClassPrior"
+
+
+@pytest.mark.slow
+def test_fit_twice_with_one_seed_gives_one_model(purely, customers, tmp_path):
+    for name in ("a", "b"):
+        options = ("--size", "ratio", "--class-prior", 0.3, "--seed", 5)
+        assert purely("fit", customers, *COMMON, *options, "-o", tmp_path / f"{name}.purely").status == 0
+        assert purely("predict", tmp_path / f"{name}.purely", customers, "-o", tmp_path / f"{name}.csv").status == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+def test_predict_writes_ids_scores_probabilities_and_labels(purely, model, customers, tmp_path):
+    done = purely("predict", model, customers, "-o", tmp_path / "s.parquet")
+    assert done.status == 0, done.err
+    rows = pq.read_table(tmp_path / "s.parquet")
+    assert rows.column_names == ["customer", "score", "probability", "label"]
+    assert rows["customer"].to_pylist() == [f"c{i:04d}" for i in range(400)]
+    probability, label = rows["probability"].to_numpy(), rows["label"].to_numpy()
+    np.testing.assert_array_equal(label, probability > 0.5)
+    np.testing.assert_allclose(np.log(probability / (1 - probability)), rows["score"].to_numpy(), rtol=1e-6)
+    pipeline = package.load(model)
+    expected = pipeline.predict_proba(pacsv.read_csv(customers))[:, 1]
+    np.testing.assert_allclose(probability, expected, rtol=1e-9)
+
+
+def test_predict_gives_the_same_for_every_format(purely, model, customers, tmp_path):
+    table = pacsv.read_csv(customers)
+    pq.write_table(table, tmp_path / "t.parquet", row_group_size=37)
+    with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
+        writer.write(table)
+    with pa.output_stream(tmp_path / "t.csv.gz", compression="gzip") as sink:
+        pacsv.write_csv(table, sink)
+    pacsv.write_csv(table, tmp_path / "t.tsv", pacsv.WriteOptions(delimiter="\t"))
+    results = set()
+    for name in ("t.parquet", "t.arrow", "t.csv.gz", "t.tsv"):
+        assert purely("predict", model, tmp_path / name, "-o", tmp_path / "out.csv").status == 0
+        results.add((tmp_path / "out.csv").read_bytes())
+    assert len(results) == 1
+
+
+def test_predict_to_stdout_is_csv_only(model, customers, capfdbinary):
+    from purely.cli._app import run
+
+    assert run(["predict", str(model), str(customers)]) == 0
+    out = capfdbinary.readouterr().out.decode()
+    assert len(out.splitlines()) == 401
+    assert out.splitlines()[0].replace('"', "") == "customer,score,probability,label"
+
+
+@pytest.mark.parametrize(("option", "value"), [("--precision", 0.9), ("--recall", 0.8), ("--share", 0.25)])
+def test_aims_are_met_in_expectation(purely, model, customers, tmp_path, option, value):
+    out = tmp_path / "s.parquet"
+    found = purely("predict", model, customers, option, value, "-o", out, "--json").json
+    rows = pq.read_table(out)
+    probability, label = rows["probability"].to_numpy(), rows["label"].to_numpy() == 1
+    assert label.any()
+    met = {
+        "--precision": probability[label].mean(),
+        "--recall": probability[label].sum() / probability.sum(),
+        "--share": label.mean(),
+    }[option]
+    assert met >= value - 1e-3 if option != "--share" else abs(met - value) < 0.01
+    assert found["positive"] == label.sum()
+    assert files_in(tmp_path) == ["s.parquet"]
+
+
+def test_top_writes_the_highest_scores_in_order(purely, model, customers, tmp_path):
+    purely("predict", model, customers, "-o", tmp_path / "all.parquet")
+    purely("predict", model, customers, "-o", tmp_path / "top.parquet", "--top", 7)
+    everything = np.sort(pq.read_table(tmp_path / "all.parquet")["score"].to_numpy())[::-1]
+    np.testing.assert_array_equal(pq.read_table(tmp_path / "top.parquet")["score"].to_numpy(), everything[:7])
+
+
+def test_one_aim_at_a_time(purely, model, customers):
+    assert purely("predict", model, customers, "--top", 3, "--share", 0.1).status == 2
+
+
+def test_a_table_without_a_column_is_explained(purely, model, customers, tmp_path):
+    pacsv.write_csv(
+        pacsv.read_csv(customers).rename_columns(
+            ["customer", "Amount", "age", "country", "member", "since", "remark", "fraud", "truth"]
+        ),
+        tmp_path / "t.csv",
+    )
+    done = purely("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv")
+    assert done.status == 1
+    assert "has no column 'amount'" in " ".join(done.err.split())
+    assert "did you mean 'Amount'?" in " ".join(done.err.split())
+    assert files_in(tmp_path) == ["t.csv"]
+
+
+def test_unseen_levels_are_ignored_and_counted(purely, model, tmp_path):
+    table = make_customers(5, 20, seed=3)
+    place = table.column_names.index("country")
+    pacsv.write_csv(table.set_column(place, "country", pa.array(["XX"] * 25)), tmp_path / "t.csv")
+    done = purely("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv")
+    assert done.status == 0
+    assert "'country' (25)" in done.err
+
+
+def test_evaluate_puts_the_truth_beside_the_estimates(purely, model, tmp_path):
+    pacsv.write_csv(make_customers(100, 600, seed=9), tmp_path / "later.csv")
+    found = purely("evaluate", model, tmp_path / "later.csv", "--truth", "truth", "--json").json
+    assert (found["positives"], found["unlabelled"]) == (100, 600)
+    for name in ("accuracy", "recall", "roc_auc"):
+        assert abs(found["estimates"][name]["value"] - found["truth"][name]) < 0.15
+    shown = purely("evaluate", model, tmp_path / "later.csv", "--truth", "truth").out
+    assert "estimate" in shown
+    assert "true" in shown
+
+
+@pytest.mark.slow
+def test_represent_writes_components_and_a_picture(purely, customers, tmp_path):
+    pytest.importorskip("torch")
+    pytest.importorskip("matplotlib")
+    options = ("--epochs", 5, "--device", "cpu", "-o", tmp_path / "z.csv", "--plot", tmp_path / "z.png")
+    done = purely("represent", customers, *COMMON, *options)
+    assert done.status == 0, done.err
+    rows = pacsv.read_csv(tmp_path / "z.csv")
+    assert rows.column_names == ["customer", "labelled", "component_1", "component_2", "density_ratio"]
+    assert rows.num_rows == 400
+    assert (tmp_path / "z.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_datasets_are_listed(purely):
+    assert set(purely("datasets", "--json").json["datasets"]) == {
+        "ijcnn1",
+        "a9a",
+        "mushrooms",
+        "phishing",
+        "mnist",
+        "fashion-mnist",
+        "20news",
+    }
+    done = purely("datasets", "fetch", "mushroms", "-o", "x.csv")
+    assert done.status == 2
+    assert "did you mean 'mushrooms'?" in done.err
+
+
+@pytest.mark.data
+@pytest.mark.skipif(not os.environ.get("PURELY_DATA"), reason="PURELY_DATA is not set")
+def test_fetched_file_can_be_inspected(purely, tmp_path):
+    out = tmp_path / "m.csv"
+    assert purely("datasets", "fetch", "mushrooms", "--positives", 50, "--unlabelled", 150, "-o", out).status == 0
+    found = purely("inspect", out, "--drop", "truth", "--json").json
+    assert (found["positives"], found["unlabelled"]) == (50, 150)
+
+
+def test_report_is_made_by_the_report_module(purely, customers, tmp_path, monkeypatch):
+    import types
+
+    seen = {}
+
+    class Report:
+        answers = {"signal": "yes"}  # noqa: RUF012
+
+        def write(self, path):
+            path.write_text("<html></html>")
+
+    def make_report(X, y, **options):
+        seen.update(options, shape=X.shape)
+        return Report()
+
+    monkeypatch.setitem(sys.modules, "purely.report", types.SimpleNamespace(make_report=make_report))
+    done = purely("report", customers, *COMMON, "-o", tmp_path / "r.html", "--json")
+    assert done.status == 0, done.err
+    assert done.json["answers"] == {"signal": "yes"}
+    assert len(seen["feature_names"]) == seen["shape"][1]
+    assert len(seen["records"]) == 400
+    assert files_in(tmp_path) == ["r.html"]
+
+
+def test_quiet_prints_nothing(purely, customers):
+    done = purely("inspect", customers, "--label", "fraud", "--quiet")
+    assert (done.status, done.out, done.err) == (0, "", "")
+
+
+def test_rows_beyond_the_limit_are_drawn_at_random(purely, customers):
+    found = purely("inspect", customers, *COMMON, "--max-rows", 100, "--json").json
+    assert (found["rows"], found["unlabelled"], found["unlabelled_used"]) == (400, 320, 100)
+    assert any("drawn at random" in note for note in found["warnings"])

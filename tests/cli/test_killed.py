@@ -1,0 +1,105 @@
+"""Processes that are killed: no half-written file under the final name, and a fit goes on where it was.
+
+`PURELY_KILLS` sets how many random moments are tried for each command.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pyarrow.parquet as pq
+import pytest
+
+from purely import load
+from tests.cli.conftest import make_customers
+
+KILLS = int(os.environ.get("PURELY_KILLS", "2"))
+
+
+def start(*arguments):
+    command = [sys.executable, "-m", "purely.cli", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def run_through(*arguments):
+    begin = time.monotonic()
+    process = start(*arguments)
+    error = process.communicate(timeout=300)[1]
+    assert process.returncode == 0, error.decode()
+    return time.monotonic() - begin
+
+
+def kill_after(seconds, *arguments):
+    """Whether the process was killed before it had finished."""
+    process = start(*arguments)
+    try:
+        process.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGKILL)
+    process.communicate()
+    return process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.slow
+def test_a_killed_predict_leaves_no_half_written_file(model, tmp_path):
+    pq.write_table(make_customers(1000, 60_000, seed=4), tmp_path / "t.parquet", row_group_size=5000)
+    out = tmp_path / "scores.parquet"
+    arguments = ("predict", model, tmp_path / "t.parquet", "-o", out)
+    whole = run_through(*arguments)
+    rng = np.random.default_rng()
+    for _ in range(KILLS):
+        out.unlink(missing_ok=True)
+        kill_after(rng.uniform(0.3, 1.0) * whole, *arguments)
+        if out.exists():
+            assert pq.read_table(out).num_rows == 61_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", ["ratio", "fast"])
+def test_a_killed_fit_is_resumed_to_the_same_model(tmp_path, size):
+    if size == "fast":
+        pytest.importorskip("torch")
+    pacsv.write_csv(make_customers(150, 450, seed=5), tmp_path / "t.csv")
+    common = ("fit", tmp_path / "t.csv", "--label", "fraud", "--drop", "truth", "--size", size, "--device", "cpu")
+    whole, resumed = tmp_path / "whole.purely", tmp_path / "resumed.purely"
+    taken = run_through(*common, "-o", whole)
+    rng = np.random.default_rng()
+    for _ in range(KILLS):
+        resumed.unlink(missing_ok=True)
+        killed = kill_after(rng.uniform(0.3, 1.0) * taken, *common, "-o", resumed)
+        assert killed != resumed.exists() or load(resumed)
+        run_through(*common, "-o", resumed, "--resume")
+        rows = make_customers(20, 50, seed=6)
+        np.testing.assert_array_equal(load(resumed).predict_proba(rows), load(whole).predict_proba(rows))
+        assert not (tmp_path / "resumed.purely.resume").exists()
+
+
+def test_a_resumed_fit_uses_the_stored_stages(purely, customers, tmp_path, monkeypatch):
+    """The class prior is not estimated again, and another setting is refused."""
+    from purely.prior import ClassPrior
+
+    out = tmp_path / "m.purely"
+    common = ("fit", customers, "--label", "fraud", "--drop", "truth", "--size", "ratio", "-o", out)
+
+    def die(*_, **__):
+        raise RuntimeError("killed here")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("purely.classifiers.auto.PUClassifier._end", die)
+        assert purely(*common).status == 1
+    assert not out.exists()
+    assert (tmp_path / "m.purely.resume" / "prior.purely").exists()
+    done = purely(*common, "--resume", "--seed", 3)
+    assert done.status == 1
+    assert "other data or settings" in " ".join(done.err.split())
+    monkeypatch.setattr(ClassPrior, "fit", die)
+    done = purely(*common, "--resume")
+    assert done.status == 0, done.err
+    assert "resumed with the class prior" in done.err.casefold()
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.purely"]
