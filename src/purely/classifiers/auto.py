@@ -44,8 +44,8 @@ class PUClassifier(BasePUClassifier):
 
     1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
     2. Members score the rows, each row by models that have not seen it: networks with the non-negative PU risk
-       (:class:`NNPUClassifier`; three for each fold), and the density ratio of positives to unlabelled rows by trees, logistic
-       regression and kernel logistic regression.
+       (:class:`NNPUClassifier`; three for each fold), and the density ratio of positives to unlabelled rows by trees,
+       logistic regression and kernel logistic regression.
     3. Each member's scores become log-odds through the monotone density ratio of its scores
        (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more.
 

@@ -33,8 +33,8 @@ class PNRL(NetworkRepresentation):
     hidden : tuple of int, default=(60,)
     head_hidden : tuple of int or "auto", default="auto"
     update, preset, optimizer, learning_rate, schedule, weight_decay, gradient_noise, clip_norm, dropout, max_epochs,
-    early_stopping, patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint, random_state,
-    verbose
+    early_stopping, patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint,
+    random_state, verbose
         As for :class:`~purely.representation.PURL`.
     n_ensemble : int, default=1
         Networks, of which the one of largest held-out L gives the representation.
