@@ -5,6 +5,7 @@ of the networks is trained on all draws of a data set as one stack, with that pr
 PUClassifier does.
 
     PURELY_DATA=folder python -m experiments.classifier_choice --device cuda --trials 3 --jobs 16
+    python -m experiments.classifier_choice --class-priors .03 .1 .2 --name classifier_choice_rare
     python -m experiments.classifier_choice --summarise
 """
 
@@ -42,6 +43,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "15, width 100": {**FOLDS, "hidden": (100, 100, 100)},
     "5, width 100": {**FOLDS, "hidden": (100, 100, 100), "n_ensemble": 1},
     "15, width 100 x 2": {**FOLDS, "hidden": (100, 100)},
+    "15, width 100, logistic": {**FOLDS, "hidden": (100, 100, 100), "loss": "logistic"},
 }
 
 
@@ -101,7 +103,9 @@ def run(args: argparse.Namespace) -> None:
             X, y = DATASETS[name](return_X_y=True)
             rows = half_of(y, "choose")
             X, truth = X[rows], np.asarray(y)[rows]
-            drawn[name] = [draw(name, X, truth, p, t, "choosing") for p in PRIORS for t in range(args.trials)]
+            drawn[name] = [
+                draw(name, X, truth, p, t, "choosing") for p in args.class_priors for t in range(args.trials)
+            ]
             jobs[name] = [pool.submit(ratio_member, d) for d in drawn[name]]
         if args.tf32:
             import torch
@@ -119,7 +123,8 @@ def run(args: argparse.Namespace) -> None:
 
             for d, r in zip(draws, ratios, strict=True):
                 add("ratio", d, judged(d, r, r.out_of_fold, r.test), r.seconds, r)
-            for method, settings in SETTINGS.items():
+            for method in args.settings:
+                settings = SETTINGS[method]
                 before = time.perf_counter()
                 told = networks(draws, ratios, args.device, **settings)
                 seconds = (time.perf_counter() - before) / len(draws)
@@ -128,8 +133,8 @@ def run(args: argparse.Namespace) -> None:
                     both = judged(d, r, 0.5 * (out_of_fold + r.out_of_fold), 0.5 * (test + r.test))
                     add(f"{method}, with ratio", d, both, seconds, r)
             print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-            write_rows("classifier_choice", table, args.out)
-    summarise(args.out)
+            write_rows(args.name, table, args.out)
+    summarise(args.name, args.out)
 
 
 def one_thread() -> None:
@@ -138,9 +143,9 @@ def one_thread() -> None:
     threadpool_limits(1)
 
 
-def summarise(folder: Path) -> None:
+def summarise(name: str, folder: Path) -> None:
     cells: dict[str, dict[Any, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for r in read_rows("classifier_choice", folder):
+    for r in read_rows(name, folder):
         cells[r["method"]][r["dataset"], r["prior"]].append(
             [float(r[k]) for k in ("error", "calibration_error", "auc")]
         )
@@ -158,11 +163,14 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=3)
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--class-priors", nargs="*", type=float, default=list(PRIORS))
+    parser.add_argument("--settings", nargs="*", default=list(SETTINGS), choices=list(SETTINGS))
+    parser.add_argument("--name", default="classifier_choice", help="name of the results")
     parser.add_argument("--tf32", action="store_true", help="let a GPU multiply in TF32")
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--summarise", action="store_true")
     args = parser.parse_args()
-    summarise(args.out) if args.summarise else run(args)
+    summarise(args.name, args.out) if args.summarise else run(args)
 
 
 if __name__ == "__main__":
