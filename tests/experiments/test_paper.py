@@ -14,7 +14,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from experiments.paper.config import CONFIGS, FULL, Config
 from experiments.paper.datasets import dataset
 from experiments.paper.draws import Key, draw, reporting_half
