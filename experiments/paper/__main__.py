@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import warnings
+from dataclasses import replace
 from pathlib import Path
 
 from experiments.paper.config import CONFIGS
@@ -30,10 +31,12 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--out", type=Path, default=FOLDER)
-    parser.add_argument("--trials", type=int, default=10, help="of figure 3")
+    parser.add_argument("--trials", type=int, help="fewer trials than the configuration's; of figure 3")
     parser.add_argument("--sizes", nargs="*", type=int, default=[], help="of figure 3")
     args = parser.parse_args()
     config = CONFIGS[args.config]
+    if args.trials and args.what == "run":
+        config = replace(config, trials=args.trials)
     path = args.out / f"{config.name}.jsonl"
     if args.what == "run":
         warnings.filterwarnings("ignore", category=RuntimeWarning)
@@ -41,7 +44,7 @@ def main() -> None:
     if args.what == "figure3":
         from experiments.paper.figure3 import SIZES, run_figure3
 
-        run_figure3(args.out, args.trials, tuple(args.sizes) or SIZES)
+        run_figure3(args.out, args.trials or 10, tuple(args.sizes) or SIZES)
         return
     from experiments.paper.tables import write_tables
 

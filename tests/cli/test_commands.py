@@ -250,28 +250,24 @@ def test_fetched_file_can_be_inspected(purely, tmp_path):
     assert (found["positives"], found["unlabelled"]) == (50, 150)
 
 
-def test_report_is_made_by_the_report_module(purely, customers, tmp_path, monkeypatch):
-    import types
-
-    seen = {}
-
-    class Report:
-        answers = {"signal": "yes"}  # noqa: RUF012
-
-        def write(self, path):
-            path.write_text("<html></html>")
-
-    def make_report(X, y, **options):
-        seen.update(options, shape=X.shape)
-        return Report()
-
-    monkeypatch.setitem(sys.modules, "purely.report", types.SimpleNamespace(make_report=make_report))
-    done = purely("report", customers, *COMMON, "-o", tmp_path / "r.html", "--json")
+def test_report_answers_the_five_questions(purely, customers, model, tmp_path):
+    out = tmp_path / "r.html"
+    done = purely("report", customers, *COMMON, "--model", model, "-o", out)
     assert done.status == 0, done.err
-    assert done.json["answers"] == {"signal": "yes"}
-    assert len(seen["feature_names"]) == seen["shape"][1]
-    assert len(seen["records"]) == 400
+    assert done.out.count("?\n") == 5
+    assert done.out.endswith(f"{out}\n")
+    assert max(map(len, done.out.splitlines()[:-1])) <= 80
+    page = out.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "c0000" in page or "customer" in page
     assert files_in(tmp_path) == ["r.html"]
+
+
+def test_report_for_machines(purely, customers, model, tmp_path):
+    done = purely("report", customers, *COMMON, "--model", model, "-o", tmp_path / "r.html", "--json")
+    answers = done.json["answers"]
+    assert {"signal", "picture", "positives", "records", "trust"} < set(answers)
+    assert answers["positives"]["class_prior_low"] <= answers["positives"]["class_prior"]
 
 
 def test_quiet_prints_nothing(purely, customers):

@@ -61,6 +61,18 @@ def test_a_killed_predict_leaves_no_half_written_file(model, tmp_path):
 
 
 @pytest.mark.slow
+def test_a_killed_report_leaves_no_half_written_file(model, customers, tmp_path):
+    out = tmp_path / "r.html"
+    arguments = ("report", customers, "--label", "fraud", "--drop", "truth", "--model", model, "-o", out)
+    whole = run_through(*arguments)
+    rng = np.random.default_rng()
+    for _ in range(KILLS):
+        out.unlink(missing_ok=True)
+        kill_after(rng.uniform(0.3, 1.0) * whole, *arguments)
+        assert not out.exists() or out.read_text().rstrip().endswith("</html>")
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("size", ["ratio", "fast"])
 def test_a_killed_fit_is_resumed_to_the_same_model(tmp_path, size):
     if size == "fast":

@@ -32,6 +32,9 @@ AUTO_MEMBERS = ("networks", "ratio")
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
 #: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) at a dozen times the cost.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
+#: Class prior below which their loss is the logistic one: the sigmoid loss is bounded, so a network that calls all rows
+#: negative has almost nothing to gain from the few positives.
+RARE = 0.2
 
 
 def recommended_prior() -> Any:
@@ -44,8 +47,8 @@ class PUClassifier(BasePUClassifier):
 
     1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
     2. Members score the rows, each row by models that have not seen it: networks with the non-negative PU risk
-       (:class:`NNPUClassifier`; three for each fold), and the density ratio of positives to unlabelled rows by trees,
-       logistic regression and kernel logistic regression.
+       (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare), and the density
+       ratio of positives to unlabelled rows by trees, logistic regression and kernel logistic regression.
     3. Each member's scores become log-odds through the monotone density ratio of its scores
        (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more.
 
@@ -69,6 +72,8 @@ class PUClassifier(BasePUClassifier):
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where networks are trained.
+    checkpoint : path, optional
+        File that the networks' training saves to every ten epochs, and resumes from where it exists.
     random_state : int, RandomState or None, default=None
     verbose : bool, default=False
         Show a progress bar while networks are trained.
@@ -115,6 +120,7 @@ class PUClassifier(BasePUClassifier):
         threshold: Any = 0.5,
         scenario: str = "case-control",
         device: str = "auto",
+        checkpoint: Any = None,
         random_state: Any = None,
         verbose: bool = False,
     ) -> None:
@@ -125,6 +131,7 @@ class PUClassifier(BasePUClassifier):
         self.threshold = threshold
         self.scenario = scenario
         self.device = device
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -180,8 +187,13 @@ class PUClassifier(BasePUClassifier):
         return members
 
     def _networks(self, member: Any) -> NNPUClassifier:
-        own = NNPUClassifier(**NETWORK_SETTINGS) if isinstance(member, str) else clone(member)
+        if isinstance(member, str):
+            loss = "logistic" if self.class_prior_ < RARE else "sigmoid"
+            own = NNPUClassifier(**NETWORK_SETTINGS, loss=loss)
+        else:
+            own = clone(member)
         return own.set_params(
+            checkpoint=self.checkpoint,
             class_prior=self.class_prior_,
             cross_fit=int(self.cv),
             calibration=self.calibration,

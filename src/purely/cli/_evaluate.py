@@ -31,6 +31,9 @@ Examples:
 
 Floats = NDArray[np.float64]
 
+#: Bins of the true calibration error.
+N_BINS = 10
+
 
 def add_to(app: typer.Typer) -> None:
     """Register the command."""
@@ -186,15 +189,22 @@ def true_metrics(truth: NDArray[np.bool_], probability: Floats, threshold: float
     precision = hit / called.sum() if called.any() else float("nan")
     recall = hit / truth.sum() if truth.any() else float("nan")
     both = truth.any() and not truth.all()
+    specificity = float(np.mean(~called[~truth])) if both else float("nan")
+    place = np.minimum((probability * N_BINS).astype(int), N_BINS - 1)
+    gap = np.bincount(place, truth - probability, N_BINS)
     return {
         "accuracy": float(np.mean(called == truth)),
         "precision": precision,
         "recall": recall,
         "f1": 2 * precision * recall / (precision + recall) if hit else 0.0,
-        "specificity": float(np.mean(~called[~truth])) if both else float("nan"),
+        "specificity": specificity,
+        "balanced_accuracy": 0.5 * (recall + specificity),
+        "lift": precision / truth.mean() if truth.any() else float("nan"),
+        "risk": float(np.mean(called != truth)),
         "roc_auc": float(roc_auc_score(truth, probability)) if both else float("nan"),
         "average_precision": float(average_precision_score(truth, probability)) if both else float("nan"),
         "brier": float(brier_score_loss(truth, probability)) if both else float("nan"),
+        "calibration_error": float(np.abs(gap).sum() / truth.size),
     }
 
 

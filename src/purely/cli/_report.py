@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -103,7 +105,7 @@ def _report(
         )
     with atomic_path(out) as partial:
         report.write(partial)
-    session.say(data.line(), "", *_answers(report.answers), "", str(out))
+    session.say(data.line(), "", *_answers(report.answers), str(out))
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
 
 
@@ -129,16 +131,11 @@ def _settings(
 
 
 def _progress(step: Any) -> Any:
-    def tell(*arguments: Any) -> None:
-        shares = [a for a in arguments if isinstance(a, float)]
-        if shares:
-            step.update(shares[0])
-
-    return tell
+    return lambda stage, done, total: step.update(done / total)
 
 
 def _answers(answers: dict[str, Any]) -> list[str]:
-    return [
-        f"{question}: {answer}" if not isinstance(answer, dict) else f"{question}: {answer.get('text', answer)}"
-        for question, answer in answers.items()
-    ]
+    """Each question with its answer, a paragraph each."""
+    told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
+    width = min(80, shutil.get_terminal_size().columns)
+    return ["\n".join([a["question"], *textwrap.wrap(a["answer"], width), ""]) for a in told]

@@ -21,7 +21,7 @@ Rows = NDArray[np.intp]
 #: Most rows that a stage works on; larger data are thinned. Scores, thresholds and checks always use every row.
 MAX_ROWS = {
     "model": 20_000,
-    "networks": 5_000,
+    "networks": 20_000,
     "prior": 10_000,
     "information": 10_000,
     "test": 5_000,

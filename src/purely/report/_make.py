@@ -133,7 +133,7 @@ def make_report(
     Notes
     -----
     Scores, thresholds and checks use every row. Other stages draw at most: 20,000 rows for the model where none is
-    given (the rest is scored by it; beyond 5,000 rows it has networks only with a GPU), 10,000 for the class prior and
+    given (the rest is scored by it; beyond 20,000 rows it has networks only with a GPU), 10,000 for the class prior and
     for the information, 5,000 for the test, 4,000 for the representation and 3,000 for the columns, of which the 15
     that differ most are measured. Two samples keep their positives first; a single sample keeps the proportion of its
     labels.
