@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -63,6 +64,7 @@ html_sidebars = {
         "concepts",
         "evaluation",
         "report",
+        "reproduction",
         "datasets",
         "contributing",
         "changelog",
@@ -73,6 +75,7 @@ sphinx_gallery_conf = {
     "examples_dirs": ["../examples"],
     "gallery_dirs": ["auto_examples"],
     "subsection_order": [
+        "../examples/tutorials",
         "../examples/information",
         "../examples/representation",
         "../examples/prior",
@@ -83,6 +86,8 @@ sphinx_gallery_conf = {
         "*",
     ],
     "within_subsection_order": "FileNameSortKey",
+    # Tutorials read real data: without them at hand they are shown, not run.
+    "filename_pattern": r"/(plot|tutorial)_" if os.environ.get("PURELY_DATA") else r"/plot_",
     "backreferences_dir": "auto_examples/backreferences",
     "doc_module": ("purely",),
     "reference_url": {"purely": None},
