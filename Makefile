@@ -19,7 +19,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@touch $@
 
 demo: $(STAMP) ## the main job on embedded data; prints where the picture is
-	$(BIN)/python -m purely.demo
+	$(BIN)/purely demo
 
 test: $(STAMP) ## all tests, the slow ones too
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal

@@ -62,7 +62,12 @@ def run_checks(
     """All checks, the ones about the rows first."""
     checks = [_amount(table), _signal(signal), _leak(table), _prior(prior)]
     report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
-    checks += [Check(c.name, _WORDS[c.name], _LIGHTS[c.status], c.message) for c in report.checks]
+    for c in report.checks:
+        light, message = _LIGHTS[c.status], c.message
+        if c.name == "identifiability" and light == "green" and prior.identifiable is False and not prior.given:
+            # A level top says that the ratio has a limit, not that the rows there are all positive.
+            light, message = "amber", f"{message[:-1]}, which the class prior's own check doubts here."
+        checks.append(Check(c.name, _WORDS[c.name], light, message))
     return [*checks, _calibration(lists), _honest(scored)]
 
 
