@@ -15,8 +15,8 @@ from scipy.special import expit
 from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
+from purely.classifiers._stacked_fit import begin as begin_fit
 from purely.classifiers.auto import NETWORK_SETTINGS
-from purely.classifiers.nnpu import _begin
 from purely.representation import fit_together
 
 
@@ -28,7 +28,7 @@ def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        _begin(model, draw.X, draw.y)
+        begin_fit(model, draw.X, draw.y)
     return model
 
 
