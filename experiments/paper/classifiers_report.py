@@ -91,10 +91,10 @@ def cell_table(full: dict[str, Cells]) -> list[str]:
         f"Misclassified test rows in per cent at priors .3 / .5 / .7, {trials} trials a cell (1,000 positives, 2,000 "
         "unlabelled rows; data that no setting was chosen on). "
         f"``PUClassifier`` errs no more than the paper's best column in {won} of {len(best)} cells. Expected "
-        f"calibration error {ece:.3f}, with the true prior {ece_true:.3f}.",
+        f"calibration error {ece:.3f}, with the true prior in the last calibration {ece_true:.3f}.",
         "",
         *list_table(
-            ["data", "paper's PURL", "paper's best column", "``PUClassifier``", "with the true prior"],
+            ["data", "paper's PURL", "paper's best column", "``PUClassifier``", "true prior in its last calibration"],
             rows,
             "20 20 20 20 20",
         ),
