@@ -87,8 +87,7 @@ def networks(draws: list[Draw], ratios: list[Ratio], device: str, **settings: An
 
 def judged(d: Draw, ratio: Ratio, out_of_fold: Any, test: Any) -> dict[str, float]:
     found = calibrate_scores(out_of_fold[d.y == 1], out_of_fold[d.y == 0], ratio.share)
-    row, _ = measures(d, expit(found(test)), d.prior)
-    return row
+    return measures(d, expit(found(test)), d.prior)
 
 
 def run(args: argparse.Namespace) -> None:

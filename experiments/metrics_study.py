@@ -7,7 +7,8 @@ a random forest of P against U score every row out of fold; p = prior * ratio is
 
 - ``truth_test``: the five fold models on up to 4000 test rows with their classes, all scores pooled as the out-of-fold
   scores are; what the estimate aims at, up to the test set's own sampling error (``error_test``, by bootstrap).
-  'Covered' counts truths within the interval, each arm widened by 1.96 test errors (root of the sum of squares).
+  'Covered' counts truths within the interval, each arm widened by 1.96 test errors (root of the sum of squares), for
+  the interval as it is and as ``pu_report(..., out_of_fold=True)`` makes it; rows hold the first.
 - ``truth_unlabelled``: the true classes of the very unlabelled rows, with their out-of-fold scores; what a user would
   learn by labelling the pool.
 """
@@ -30,6 +31,7 @@ from sklearn.preprocessing import MaxAbsScaler
 import purely.datasets as datasets
 from experiments.records import read_rows, write_rows
 from purely.metrics import pu_report
+from purely.metrics._estimate import OUT_OF_FOLD
 from purely.model_selection import PUStratifiedKFold
 
 SETS = {
@@ -143,11 +145,13 @@ def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
 
 def report() -> None:
     rows = read_rows("metrics_study")
-    print(f"{'metric':20}{'model':10}{'rows':>6}{'gap to test':>13}{'covered':>9}{'gap to U':>10}{'error':>8}")
+    head = f"{'gap to test':>13}{'covered':>9}{'widened':>9}{'gap to U':>10}{'error':>8}"
+    print(f"{'metric':20}{'model':10}{'rows':>6}" + head)
     for metric in METRICS:
         for model in ("logistic", "forest"):
             chosen = [r for r in rows if r["metric"] == metric and r["model"] == model]
             print(f"{metric:20}{model:10}{len(chosen):6}" + _summary(chosen))
+    print(f"{'all':30}{len(rows):6}" + _summary(rows))
     print("by cell, mean absolute gap to the test set over metrics and models")
     for cell in dict.fromkeys((r["dataset"], r["class_prior"]) for r in rows):
         chosen = [r for r in rows if (r["dataset"], r["class_prior"]) == cell]
@@ -163,8 +167,8 @@ def _summary(rows: list[dict[str, str]]) -> str:
     arm = np.where(above, columns["high"] - columns["estimate"], columns["estimate"] - columns["low"])
     gap = np.abs(columns["estimate"] - columns["truth_test"])
     to_pool = np.abs(columns["estimate"] - columns["truth_unlabelled"]).mean()
-    covered = np.mean(gap <= np.hypot(arm, 1.96 * columns["error_test"]))
-    return f"{gap.mean():13.4f}{covered:9.2f}{to_pool:10.4f}{columns['standard_error'].mean():8.4f}"
+    covered, widened = (np.mean(gap <= np.hypot(f * arm, 1.96 * columns["error_test"])) for f in (1.0, OUT_OF_FOLD))
+    return f"{gap.mean():13.4f}{covered:9.2f}{widened:9.2f}{to_pool:10.4f}{columns['standard_error'].mean():8.4f}"
 
 
 def main() -> None:

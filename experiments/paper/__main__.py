@@ -3,6 +3,7 @@
     python -m experiments.paper run [--config full|smoke] [--device cuda] [--jobs 16]    both tables
     python -m experiments.paper tables [--config full|smoke]                             the tables again, from the rows
     python -m experiments.paper figure3 [--trials 10]                                    appendix D
+    python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, on one core
 
 Data sets are read from the folder in PURELY_DATA, or downloaded. Rows are in experiments/results/paper/.
 """
@@ -15,7 +16,7 @@ import warnings
 from dataclasses import replace
 from pathlib import Path
 
-from experiments.paper.config import CONFIGS
+from experiments.paper.config import CONFIGS, DATASETS
 from experiments.paper.runner import PARTS, run
 from experiments.paper.store import Store
 from experiments.records import RESULTS
@@ -25,14 +26,16 @@ FOLDER = RESULTS / "paper"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "tables", "figure3"))
+    parser.add_argument("what", choices=("run", "tables", "figure3", "others"))
     parser.add_argument("--config", choices=tuple(CONFIGS), default="full")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--out", type=Path, default=FOLDER)
-    parser.add_argument("--trials", type=int, help="fewer trials than the configuration's; of figure 3")
+    parser.add_argument("--trials", type=int, help="fewer than the configuration's; of figure 3; of the others")
     parser.add_argument("--sizes", nargs="*", type=int, default=[], help="of figure 3")
+    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=DATASETS, help="of the others")
+    parser.add_argument("--methods", nargs="*", help="of the others; all where none is named")
     args = parser.parse_args()
     config = CONFIGS[args.config]
     if args.trials and args.what == "run":
@@ -45,6 +48,11 @@ def main() -> None:
         from experiments.paper.figure3 import SIZES, run_figure3
 
         run_figure3(args.out, args.trials or 10, tuple(args.sizes) or SIZES)
+        return
+    if args.what == "others":
+        from experiments.paper.others import run_others
+
+        run_others(args.out, args.trials or 1, args.datasets, args.methods)
         return
     from experiments.paper.tables import write_tables
 

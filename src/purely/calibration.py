@@ -6,10 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
 
 from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score, out_of_fold
+from purely.classifiers._meta import MetaPUClassifier, log_score
 
 __all__ = ["CalibratedPUClassifier", "ScoreCalibration", "calibrate_scores"]
 
@@ -88,7 +87,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier and calibrate it.
 
         Parameters
@@ -96,6 +95,12 @@ class CalibratedPUClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
+            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
+            its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
@@ -103,17 +108,12 @@ class CalibratedPUClassifier(MetaPUClassifier):
         """
         if self.method not in CALIBRATIONS:
             raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {self.method!r} was given.")
-        X, labels = self._ordered(X, y)
-        estimator, positive = self._base_estimator(forest()), labels.positive
-        self._resolve_prior(X, labels)
-        fold = folds_of(X, positive, self.cv, self._seed)
-        score = out_of_fold(estimator, X, positive, fold, self._seed)
-        self.calibration_ = self._map = calibrate_scores(
-            score[positive], score[~positive], self.unlabelled_prior_, method=self.method
-        )
-        self.oof_probability_ = np.empty(score.size)
-        self.oof_probability_[self._order] = expit(self._map(score) + self._population_shift())
-        self.estimator_ = fit_estimator(estimator, X, positive, self._seed)
+        training = self._ordered(X, y, sample_weight, fit_params)
+        estimator = self._base_estimator()
+        self._resolve_prior(training.X, training.labels, training.weight)
+        self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training, self.method)
+        self.calibration_ = self._map
+        self.estimator_ = training.fitted(estimator)
         return self
 
     def _score(self, X: Any) -> Floats:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 
 from purely.classifiers import NNPUClassifier, fit_classifiers
+from purely.classifiers._nnpu_recipe import read_recipe
 from tests.classifiers.conftest import gaussians, single_sample
 
 CHEAP = {"hidden": (16,), "max_epochs": 15, "n_ensemble": 2, "device": "cpu", "random_state": 0}
@@ -79,13 +80,13 @@ def test_the_last_state_is_kept_without_early_stopping():
 
 def test_presets_are_the_papers():
     X, _ = gaussians(0, 30, 60)
-    recipe = NNPUClassifier(0.4, preset="paper", device="cpu")._recipe(X)
+    recipe = read_recipe(NNPUClassifier(0.4, preset="paper", device="cpu").get_params(), X)
     layers = recipe.architecture(5).encoder + recipe.architecture(5).head
     assert [(layer.n_in, layer.n_out) for layer in layers] == [(5, 300), (300, 300), (300, 300), (300, 1)]
     assert all(layer.norm and layer.relu for layer in layers[:-1])
     assert (recipe.settings.optimizer, recipe.settings.max_epochs, recipe.n_ensemble) == ("adam", 200, 1)
     assert (recipe.loss.risk, recipe.loss.loss, recipe.loss.beta, recipe.loss.gamma) == ("nnpu", "sigmoid", 0.0, 1.0)
-    text = NNPUClassifier(0.4, preset="paper-text", device="cpu")._recipe(X)
+    text = read_recipe(NNPUClassifier(0.4, preset="paper-text", device="cpu").get_params(), X)
     assert (text.settings.optimizer, text.settings.max_epochs) == ("adagrad", 300)
 
 

@@ -186,3 +186,19 @@ def test_report_prints_and_pickles(sample) -> None:
 def test_bad_input_is_refused_with_a_sentence(call, error, sentence) -> None:
     with pytest.raises(error, match=sentence):
         call()
+
+
+def test_intervals_of_out_of_fold_scores_are_longer(sample) -> None:
+    data = sample
+    plain, longer = (
+        pu_report(data.y, data.posterior, 0.5, out_of_fold=folds, random_state=0) for folds in (False, True)
+    )
+    for name, estimate in longer.estimates.items():
+        before = plain[name]
+        assert estimate.value == before.value
+        assert estimate.standard_error == pytest.approx(1.25 * before.standard_error)
+        assert estimate.low <= before.low <= before.high <= estimate.high
+        if name != "lift":
+            assert 0.0 <= estimate.low <= estimate.high <= 1.0
+    low, high = (plain["accuracy"].value - end for end in (plain["accuracy"].low, longer["accuracy"].low))
+    assert high == pytest.approx(1.25 * low)

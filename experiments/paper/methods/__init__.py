@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Rows", "dense", "error_of"]
+__all__ = ["Rows", "dense", "error_of", "reliability_bins"]
 
 
 @dataclass(frozen=True)
@@ -28,13 +28,22 @@ def dense(X: Any) -> Any:
     return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
 
 
-def error_of(probability: Any, y_test: Any, prior: float, n_bins: int = 10) -> dict[str, float]:
+def error_of(probability: Any, y_test: Any, prior: float) -> dict[str, float]:
     """Misclassification rate and expected calibration error, the test rows weighted to the class prior."""
-    positive = y_test == 1
-    weight = np.where(positive, prior / positive.sum(), (1.0 - prior) / (~positive).sum())
-    place = np.minimum((probability * n_bins).astype(int), n_bins - 1)
-    hits, said = (np.bincount(place, w, n_bins) for w in (weight * positive, weight * probability))
+    _, hits, said = reliability_bins(probability, y_test, prior)
     return {
-        "error": float(weight @ ((probability > 0.5) != positive)),
+        "error": float(_weights(y_test, prior) @ ((probability > 0.5) != (y_test == 1))),
         "calibration_error": float(np.abs(hits - said).sum()),
     }
+
+
+def reliability_bins(probability: Any, y_test: Any, prior: float, n_bins: int = 10) -> Any:
+    """Weight, share of positives and mean probability (both times the weight) in bins of equal width; (3, n_bins)."""
+    weight = _weights(y_test, prior)
+    place = np.minimum((probability * n_bins).astype(int), n_bins - 1)
+    return np.stack([np.bincount(place, w, n_bins) for w in (weight, weight * (y_test == 1), weight * probability)])
+
+
+def _weights(y_test: Any, prior: float) -> Any:
+    positive = y_test == 1
+    return np.where(positive, prior / positive.sum(), (1.0 - prior) / (~positive).sum())

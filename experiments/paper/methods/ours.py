@@ -15,8 +15,8 @@ from scipy.special import expit
 from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
+from purely.classifiers._stacked_fit import begin as begin_fit
 from purely.classifiers.auto import NETWORK_SETTINGS
-from purely.classifiers.nnpu import _begin
 from purely.representation import fit_together
 
 
@@ -26,7 +26,7 @@ def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
     if settings:
         members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), "ratio"]
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
-    _begin(model, draw.X, draw.y)
+    begin_fit(model, draw.X, draw.y)
     return model
 
 

@@ -1,5 +1,6 @@
 """Classifiers from positive and unlabelled rows."""
 
+from purely.classifiers._stacked_fit import fit_classifiers
 from purely.classifiers._thresholds import (
     threshold_for_cost,
     threshold_for_precision,
@@ -10,7 +11,7 @@ from purely.classifiers.auto import PUClassifier
 from purely.classifiers.bagging import BaggingPUClassifier
 from purely.classifiers.elkan_noto import ElkanNotoClassifier
 from purely.classifiers.least_squares import PULeastSquaresClassifier
-from purely.classifiers.nnpu import NNPUClassifier, fit_classifiers
+from purely.classifiers.nnpu import NNPUClassifier
 from purely.classifiers.reweighted import ReweightedPUClassifier
 from purely.classifiers.self_training import SelfTrainingPUClassifier
 from purely.classifiers.two_step import TwoStepPUClassifier

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from purely._base import PUEstimator
 from purely._warnings import SearchBoundWarning
@@ -20,6 +20,7 @@ from purely.classifiers._thresholds import (
     threshold_for_recall,
     threshold_for_share,
 )
+from purely.classifiers._weights import weighted_mean
 from purely.labels import ClassPriors, PULabels, check_class_prior, check_scenario
 
 __all__ = ["BasePUClassifier", "log_odds", "log_odds_of_margin"]
@@ -80,8 +81,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         self.classes_ = labels.classes
         return X, labels
 
-    def _resolve_prior(self, X: Any, labels: PULabels) -> ClassPriors:
-        """Class priors from `class_prior`, a number or an estimator, which is fitted to these rows."""
+    def _resolve_prior(self, X: Any, labels: PULabels, weight: Floats | None = None) -> ClassPriors:
+        """Class priors from `class_prior`, a number or an estimator, which is fitted to these rows.
+
+        Weights are passed on where the estimator's `fit` takes them.
+        """
         scenario, given = check_scenario(self.scenario), self.class_prior
         counts: dict[str, Any] = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled}
         counts["scenario"] = scenario
@@ -102,7 +106,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         estimator = clone(given)
         if "scenario" in estimator.get_params(deep=False):
             estimator.set_params(scenario=scenario)
-        estimator.fit(X, labels.positive.astype(np.intp))
+        takes = weight is not None and has_fit_parameter(estimator, "sample_weight")
+        estimator.fit(X, labels.positive.astype(np.intp), **({"sample_weight": weight} if takes else {}))
         if not hasattr(estimator, "class_prior_"):
             raise TypeError(
                 f"class_prior must be a number or an estimator that sets class_prior_; {type(given).__name__} does not."
@@ -185,7 +190,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         called = self.decision_function(X) > 0.0
         return self.classes_[called.astype(np.intp)]
 
-    def score(self, X: Any, y: ArrayLike) -> float:
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.
 
         One minus the zero-one risk, :math:`1 - \pi\, \text{FNR} - \max(0, \omega(\text{share of U called positive} -
@@ -197,6 +202,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         X : array, data frame or sparse matrix of shape (n, d)
         y : array-like of shape (n,)
             Labels of positive and unlabelled rows, as in `fit`.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows; those of positives and those of unlabelled rows are normalised apart.
 
         Returns
         -------
@@ -205,9 +212,12 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         check_is_fitted(self, "classes_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
         called = self._log_odds(X) > float(logit(check_threshold(self.threshold)))
-        found, share = float(called[labels.positive].mean()), float(called[~labels.positive].mean())
-        weight = (1.0 - self.class_prior_) / (1.0 - self.unlabelled_prior_)
-        false = max(0.0, weight * (share - self.unlabelled_prior_ * found))
+        w = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        found, share = (
+            weighted_mean(called[mask], None if w is None else w[mask]) for mask in (labels.positive, ~labels.positive)
+        )
+        omega = (1.0 - self.class_prior_) / (1.0 - self.unlabelled_prior_)
+        false = max(0.0, omega * (share - self.unlabelled_prior_ * found))
         return 1.0 - self.class_prior_ * (1.0 - found) - false
 
     def choose_threshold(

@@ -68,6 +68,8 @@ def calibrate_scores(
     method: str = "averaged",
     n_resamples: int = 30,
     random_state: int = 0,
+    weight_positive: ArrayLike | None = None,
+    weight_unlabelled: ArrayLike | None = None,
 ) -> ScoreCalibration:
     r"""Map scores to log-odds of the positive class among the unlabelled rows.
 
@@ -93,6 +95,8 @@ def calibrate_scores(
         Reweighted samples that an isotonic map is averaged over.
     random_state : int, default=0
         Seed of the weights.
+    weight_positive, weight_unlabelled : array-like of shape (n_P,) and (n_U,), optional
+        Weights of the scores, not negative; only the ratios within either count.
 
     Returns
     -------
@@ -123,24 +127,40 @@ def calibrate_scores(
         )
     if method not in CALIBRATIONS:
         raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {method!r} was given.")
+    w_p, w_u = _shares(weight_positive, p, "weight_positive"), _shares(weight_unlabelled, u, "weight_unlabelled")
+    # A score without weight says nothing, not even where the knots are.
+    p, w_p, u, w_u = p[w_p > 0.0], w_p[w_p > 0.0], u[w_u > 0.0], w_u[w_u > 0.0]
     if method == "sigmoid":
-        return _sigmoid(p, u, share)
-    isotonic = _isotonic(p, u, share, n_resamples, random_state)
-    return isotonic if method == "isotonic" else _averaged(isotonic, _sigmoid(p, u, share), u, share)
+        return _sigmoid(p, u, w_p, w_u, share)
+    isotonic = _isotonic(p, u, w_p, w_u, share, n_resamples, random_state)
+    return isotonic if method == "isotonic" else _averaged(isotonic, _sigmoid(p, u, w_p, w_u, share), u, w_u, share)
 
 
-def _isotonic(p: Floats, u: Floats, share: float, n_resamples: int, seed: int) -> ScoreCalibration:
+def _shares(weight: ArrayLike | None, score: Floats, name: str) -> Floats:
+    """Weights that add up to one."""
+    if weight is None:
+        return np.full(score.size, 1.0 / score.size)
+    w = np.asarray(weight, dtype=np.float64).ravel()
+    if w.size != score.size or not np.isfinite(w).all() or (w < 0.0).any() or not w.any():
+        raise ValueError(f"{name} must hold one finite number a score, none negative and not all zero.")
+    return w / w.sum()
+
+
+def _isotonic(
+    p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: float, n_resamples: int, seed: int
+) -> ScoreCalibration:
+    given = np.concatenate([share_p * p.size, share_u * u.size])
     score = np.concatenate([p, u])
     positive = np.arange(score.size) < p.size
     order = np.lexsort((positive, score))
-    score, positive = score[order], positive[order]
+    score, positive, given = score[order], positive[order], given[order]
     group = _groups(score)
     n_groups = int(group[-1]) + 1
     knots = np.bincount(group, score) / np.bincount(group)
     rng = np.random.default_rng(seed)
     total = np.zeros(n_groups)
     for repeat in range(max(1, n_resamples)):
-        weight = rng.exponential(size=score.size) if repeat else np.ones(score.size)
+        weight = given * rng.exponential(size=score.size) if repeat else given
         w_p, w_u = (np.bincount(group, weight * mask, n_groups) for mask in (positive, ~positive))
         w_p, w_u = w_p / w_p.sum(), w_u / w_u.sum()
         among = isotonic_regression(w_p / (w_p + w_u), sample_weight=w_p + w_u)
@@ -149,16 +169,18 @@ def _isotonic(p: Floats, u: Floats, share: float, n_resamples: int, seed: int) -
     # A probability nearer to 0 or 1 than half a row of the smaller sample is not known.
     least = 0.5 / min(p.size, u.size)
     z = logit(np.clip(total / max(1, n_resamples), least, 1.0 - least)) + RAMP * np.linspace(-0.5, 0.5, n_groups)
-    u_weight = np.bincount(group, ~positive, n_groups) / u.size
+    u_weight = np.bincount(group, given * ~positive, n_groups) / u.size
     spread = float(np.std(score)) or 1.0
     return ScoreCalibration(knots, z + _shift(z, u_weight, share), RAMP / spread)
 
 
-def _averaged(first: ScoreCalibration, second: ScoreCalibration, u: Floats, share: float) -> ScoreCalibration:
+def _averaged(
+    first: ScoreCalibration, second: ScoreCalibration, u: Floats, share_u: Floats, share: float
+) -> ScoreCalibration:
     """Mean of two maps, the knots being those of the first and the ends of both."""
     knots = np.union1d(first.knots, second.knots)
     mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
-    shift = _shift(mean(u), np.full(u.size, 1.0 / u.size), share)
+    shift = _shift(mean(u), share_u, share)
     return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
 
 
@@ -185,16 +207,18 @@ def _shift(z: Floats, weight: Floats, share: float) -> float:
     return float(brentq(excess, low, high, xtol=1e-10))
 
 
-def _sigmoid(p: Floats, u: Floats, share: float) -> ScoreCalibration:
-    centre, spread = float(u.mean()), float(np.std(np.concatenate([p, u]))) or 1.0
+def _sigmoid(p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: float) -> ScoreCalibration:
+    centre, spread = float(share_u @ u), float(np.std(np.concatenate([p, u]))) or 1.0
     s_p, s_u = (p - centre) / spread, (u - centre) / spread
+    mean_p = float(share_p @ s_p)
     ridge = 1.0 / min(p.size, u.size)  # keeps the slope finite where the scores are separated
     a, b = 0.0, float(logit(share))
     for _ in range(100):
         probability = expit(a * s_u + b)
-        curvature = probability * (1.0 - probability)
-        gradient = np.array([s_u @ probability / u.size - share * s_p.mean() + ridge * a, probability.mean() - share])
-        H = np.array([[s_u**2 @ curvature, s_u @ curvature], [s_u @ curvature, curvature.sum()]]) / u.size
+        curvature = share_u * probability * (1.0 - probability)
+        of_u = share_u * probability
+        gradient = np.array([s_u @ of_u - share * mean_p + ridge * a, of_u.sum() - share])
+        H = np.array([[s_u**2 @ curvature, s_u @ curvature], [s_u @ curvature, curvature.sum()]])
         step = np.linalg.solve(H + np.diag([ridge, 1e-12]), gradient)
         step *= min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
         a, b = a - step[0], b - step[1]
@@ -204,6 +228,6 @@ def _sigmoid(p: Floats, u: Floats, share: float) -> ScoreCalibration:
     # would give an infinite one.
     a = float(np.clip(a, RAMP, LARGEST_SLOPE)) if np.isfinite(a) else LARGEST_SLOPE
     z_u = a * s_u
-    b = _shift(z_u, np.full(u.size, 1.0 / u.size), share)
+    b = _shift(z_u, share_u, share)
     knots = np.array([centre - spread, centre + spread])
     return ScoreCalibration(knots, np.array([b - a, b + a]), a / spread)

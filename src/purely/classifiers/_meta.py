@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils._metadata_requests import _raise_for_params
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from purely._base import draw_seed
 from purely._rows import fold_of_rows, row_keys
 from purely.classifiers._base import BasePUClassifier, log_odds
 from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
+from purely.classifiers._weights import normalised_weights
 from purely.labels import PULabels
 
-__all__ = ["MetaPUClassifier", "fit_estimator", "folds_of", "forest", "log_score", "out_of_fold"]
+__all__ = ["MetaPUClassifier", "Training", "fit_estimator", "forest", "log_score"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -27,6 +32,94 @@ Mask = NDArray[np.bool_]
 def forest() -> ExtraTreesClassifier:
     """Randomised trees with leaves of five rows: single-row leaves vote 0 or 1 and rank overlapping classes badly."""
     return ExtraTreesClassifier(200, min_samples_leaf=5)
+
+
+@dataclass(frozen=True)
+class Training:
+    """Rows of a fit in an order of their own, and what goes with them to the estimators inside.
+
+    Attributes
+    ----------
+    X : array or sparse matrix of shape (n, d)
+    labels : PULabels
+    weight : ndarray of shape (n,) or None
+        Weights with the mean 1 over each kind of rows.
+    passed_on : bool
+        Whether the estimator inside gets them.
+    params : dict
+        What else its `fit` gets.
+    seed : int
+    """
+
+    X: Any
+    labels: PULabels
+    weight: Floats | None
+    passed_on: bool
+    params: dict[str, Any]
+    seed: int
+
+    @property
+    def positive(self) -> Mask:
+        """Whether each row is a labelled positive."""
+        return self.labels.positive
+
+    def weight_of(self, rows: Any) -> Floats | None:
+        """Weights of some rows."""
+        return None if self.weight is None else self.weight[rows]
+
+    def fitted(
+        self, estimator: Any, rows: NDArray[np.intp] | None = None, target: Any = None, seed: int | None = None
+    ) -> Any:
+        """A copy of the estimator, fitted to some rows (all), to be told from the others by `target` (the labels)."""
+        chosen = np.arange(self.positive.size) if rows is None else rows
+        return fit_estimator(
+            estimator,
+            self.X if rows is None else self.X[chosen],
+            (self.positive if target is None else target)[chosen],
+            self.seed if seed is None else seed,
+            self.weight_of(chosen) if self.passed_on else None,
+            _check_method_params(self.X, self.params, chosen),
+        )
+
+    def part(self, rows: NDArray[np.intp]) -> Training:
+        """Some rows of a training, as one of their own."""
+        return replace(
+            self,
+            X=self.X[rows],
+            labels=PULabels(self.positive[rows], self.labels.classes),
+            weight=self.weight_of(rows),
+            params=_check_method_params(self.X, self.params, rows),
+        )
+
+    def folds(self, cv: Any) -> NDArray[np.intp]:
+        """Fold number of each row; fewer folds than asked for where there are fewer rows of a kind."""
+        if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
+            raise ValueError(f"cv must be an integer of at least 2; {cv!r} was given.")
+        # Rows without weight are dealt out by themselves: every fold is to leave some weight of either kind.
+        counts = self.positive.size * [True] if self.weight is None else self.weight > 0.0
+        counted = np.flatnonzero(counts)
+        kinds = self.positive[counted]
+        smallest = int(min(np.count_nonzero(kinds), np.count_nonzero(~kinds)))
+        n_folds = max(2, min(int(cv), smallest))
+        fold = np.empty(self.positive.size, dtype=np.intp)
+        for rows in (counted, np.setdiff1d(np.arange(fold.size), counted)):
+            if rows.size:
+                fold[rows] = fold_of_rows(self.X[rows], self.positive[rows], n_folds, self.seed)
+        return fold
+
+    def out_of_fold(self, estimator: Any, fold: NDArray[np.intp], kept: Mask | None = None) -> Floats:
+        """Score of each row by a model of positives against unlabelled rows that has not seen its fold.
+
+        Nor, with `kept`, the other rows; all where nothing unlabelled would be left.
+        """
+        score = np.empty(self.positive.size)
+        for k in np.unique(fold):
+            others, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            train = others if kept is None else others[kept[others]]
+            if self.positive[train].all():
+                train = others
+            score[test] = log_score(self.fitted(estimator, train), self.X[test])
+        return score
 
 
 class MetaPUClassifier(BasePUClassifier):
@@ -49,21 +142,74 @@ class MetaPUClassifier(BasePUClassifier):
     def _log_odds(self, X: Any) -> Floats:
         return self._map(self._score(X)) + self._population_shift()
 
-    def _ordered(self, X: Any, y: ArrayLike) -> tuple[Any, PULabels]:
-        """Validated rows and labels in the rows' own order; the seed and the order are kept."""
-        X, labels = self._start(X, y)
-        self._seed = draw_seed(self.random_state)
-        self._order = np.lexsort((labels.positive, row_keys(X, self._seed)))
-        return X[self._order], PULabels(labels.positive[self._order], labels.classes)
+    def _default_estimator(self) -> Any:
+        """What is fitted where no estimator is given."""
+        return forest()
 
-    def _calibrate(self, score: Floats, positive: Mask) -> None:
-        self._map = calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_)
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What `fit` passes on: parameters that the estimator inside has asked for.
+
+        Returns
+        -------
+        MetadataRouter
+        """
+        inside = self.estimator
+        if inside is None:
+            inside = self._default_estimator()
+            if _routing_enabled():
+                inside.set_fit_request(sample_weight=True)
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router: MetadataRouter = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=inside, method_mapping=mapping)
+
+    def _ordered(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        fit_params: dict[str, Any],
+        *,
+        pass_weights: bool = True,
+    ) -> Training:
+        """Validated rows, labels and weights in the rows' own order; the order is kept."""
+        given = X
+        X, labels = self._start(X, y)
+        self._base_estimator()
+        weight = normalised_weights(sample_weight, X, labels.positive)
+        passed_on, params = pass_weights and weight is not None, fit_params
+        if _routing_enabled():
+            own = {"sample_weight": sample_weight} if passed_on else {}
+            params = dict(process_routing(self, "fit", **own, **fit_params).estimator.fit)
+            passed_on = params.pop("sample_weight", None) is not None
+        else:
+            _raise_for_params(fit_params, self, "fit")
+        seed = draw_seed(self.random_state)
+        self._order = np.lexsort((labels.positive, row_keys(X, seed)))
+        return Training(
+            X[self._order],
+            PULabels(labels.positive[self._order], labels.classes),
+            None if weight is None else weight[self._order],
+            passed_on,
+            _check_method_params(given, params, self._order),
+            seed,
+        )
+
+    def _calibrate(self, score: Floats, rows: Training, method: str = "averaged") -> None:
+        p, u = rows.positive, ~rows.positive
+        self._map = calibrate_scores(
+            score[p],
+            score[u],
+            self.unlabelled_prior_,
+            method=method,
+            weight_positive=rows.weight_of(p),
+            weight_unlabelled=rows.weight_of(u),
+        )
         self.oof_probability_ = np.empty(score.size)
         self.oof_probability_[self._order] = expit(self._map(score) + self._population_shift())
 
-    def _base_estimator(self, default: Any) -> Any:
+    def _base_estimator(self) -> Any:
         """A copy of the estimator to fit; the default where none is given."""
-        given = default if self.estimator is None else self.estimator
+        given = self._default_estimator() if self.estimator is None else self.estimator
         if not hasattr(given, "fit") or not (hasattr(given, "predict_proba") or hasattr(given, "decision_function")):
             raise TypeError(
                 "estimator must be a classifier with fit and one of predict_proba or decision_function; "
@@ -72,21 +218,37 @@ class MetaPUClassifier(BasePUClassifier):
         return clone(given)
 
 
-def fit_estimator(estimator: Any, X: Any, target: ArrayLike, seed: int, weight: Floats | None = None) -> Any:
+def _routing_enabled() -> bool:
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def fit_estimator(
+    estimator: Any,
+    X: Any,
+    target: ArrayLike,
+    seed: int,
+    weight: Floats | None = None,
+    params: dict[str, Any] | None = None,
+) -> Any:
     """A fitted copy of an estimator, its unset random states set from `seed`."""
     copy = clone(estimator)
     parameters = copy.get_params(deep=True)
     states = [k for k in parameters if (k == "random_state" or k.endswith("__random_state")) and parameters[k] is None]
     if states:
         copy.set_params(**dict.fromkeys(states, seed % (2**31)))
-    target = np.asarray(target, dtype=np.intp)
-    if weight is None:
-        return copy.fit(X, target)
-    if has_fit_parameter(copy, "sample_weight"):
-        return copy.fit(X, target, sample_weight=weight)
-    if isinstance(copy, Pipeline) and has_fit_parameter(copy.steps[-1][1], "sample_weight"):
-        return copy.fit(X, target, **{f"{copy.steps[-1][0]}__sample_weight": weight})
-    raise TypeError(f"estimator must take sample_weight in fit to be weighted; {type(copy).__name__} does not.")
+    options = dict(params or {}) if weight is None else {**(params or {}), **_as_option(copy, weight)}
+    return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
+
+
+def _as_option(estimator: Any, weight: Floats) -> dict[str, Floats]:
+    """Weights under the name by which the estimator's `fit` takes them."""
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": weight}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        if has_fit_parameter(last, "sample_weight"):
+            return {"sample_weight" if _routing_enabled() else f"{name}__sample_weight": weight}
+    raise TypeError(f"estimator must take sample_weight in fit to be weighted; {type(estimator).__name__} does not.")
 
 
 def log_score(estimator: Any, X: Any) -> Floats:
@@ -97,20 +259,3 @@ def log_score(estimator: Any, X: Any) -> Floats:
         # Votes of few trees are 0 or 1: an average of log-odds must not hang on one of them.
         return log_odds(np.clip(np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1], 1e-4, 1.0 - 1e-4))
     return np.asarray(estimator.decision_function(X), dtype=np.float64).ravel()
-
-
-def folds_of(X: Any, positive: Mask, cv: Any, seed: int) -> NDArray[np.intp]:
-    """Fold number of each row; fewer folds than asked for where there are fewer rows of a kind."""
-    if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
-        raise ValueError(f"cv must be an integer of at least 2; {cv!r} was given.")
-    smallest = int(min(np.count_nonzero(positive), np.count_nonzero(~positive)))
-    return fold_of_rows(X, positive, max(2, min(int(cv), smallest)), seed)
-
-
-def out_of_fold(estimator: Any, X: Any, positive: Mask, fold: NDArray[np.intp], seed: int) -> Floats:
-    """Score of each row by a model of positives against unlabelled rows that has not seen its fold."""
-    score = np.empty(positive.size)
-    for k in np.unique(fold):
-        train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-        score[test] = log_score(fit_estimator(estimator, X[train], positive[train], seed), X[test])
-    return score

@@ -16,7 +16,8 @@ from purely._base import draw_seed
 from purely._rows import row_keys
 from purely.classifiers._base import BasePUClassifier
 from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.classifiers.nnpu import NNPUClassifier, fit_classifiers
+from purely.classifiers._stacked_fit import fit_classifiers
+from purely.classifiers.nnpu import NNPUClassifier
 from purely.prior._ratio import AUTO_MODELS, MODEL_NAMES, cross_fit, log_ratio, resolve_models
 from purely.prior.auto import ClassPrior
 
@@ -93,6 +94,11 @@ class PUClassifier(BasePUClassifier):
     oof_member_log_odds_ : ndarray of shape (n_members, n)
         The same of each member, as log-odds.
     classes_ : ndarray of shape (2,)
+
+    Notes
+    -----
+    `fit` takes no `sample_weight`, since its networks do not (see :class:`NNPUClassifier`); draw rows in proportion to
+    their weights instead.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, log_score
+from purely.classifiers._meta import MetaPUClassifier, log_score
 
 __all__ = ["BaggingPUClassifier"]
 
@@ -91,7 +91,7 @@ class BaggingPUClassifier(MetaPUClassifier):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifiers.
 
         Parameters
@@ -99,6 +99,11 @@ class BaggingPUClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows: they are drawn in proportion, positives and unlabelled rows apart, and the calibration
+            is weighted. An estimator of the class prior gets them where its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
@@ -107,26 +112,31 @@ class BaggingPUClassifier(MetaPUClassifier):
         for name, count in (("n_estimators", self.n_estimators), ("n_drawn", self.n_drawn)):
             if count is not None and (isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1):
                 raise ValueError(f"{name} must be an integer of at least 1; {count!r} was given.")
-        X, labels = self._ordered(X, y)
-        estimator = self._base_estimator(DecisionTreeClassifier(min_samples_leaf=2))
-        self._resolve_prior(X, labels)
-        P, U = np.flatnonzero(labels.positive), np.flatnonzero(~labels.positive)
+        training = self._ordered(X, y, sample_weight, fit_params, pass_weights=False)  # they are drawn with instead
+        positive, estimator = training.positive, self._base_estimator()
+        self._resolve_prior(training.X, training.labels, training.weight)
+        P, U = np.flatnonzero(positive), np.flatnonzero(~positive)
+        weight = np.ones(positive.size) if training.weight is None else training.weight
+        share_p, share_u = (weight[rows] / weight[rows].sum() for rows in (P, U))
         n_drawn = P.size if self.n_drawn is None else int(self.n_drawn)
 
         def one(t: int) -> tuple[Any, Floats]:
-            rng = np.random.default_rng([self._seed, t])
-            rows = np.concatenate([rng.choice(P, P.size), rng.choice(U, n_drawn)])
-            fitted = fit_estimator(estimator, X[rows], labels.positive[rows], int(rng.integers(2**31)))
-            score = np.full(labels.positive.size, np.nan)
-            unseen = np.setdiff1d(np.arange(labels.positive.size), rows)
+            rng = np.random.default_rng([training.seed, t])
+            rows = np.concatenate([rng.choice(P, P.size, p=share_p), rng.choice(U, n_drawn, p=share_u)])
+            fitted = training.fitted(estimator, rows, seed=int(rng.integers(2**31)))
+            score = np.full(positive.size, np.nan)
+            unseen = np.setdiff1d(np.arange(positive.size), rows)
             if unseen.size:
-                score[unseen] = log_score(fitted, X[unseen])
+                score[unseen] = log_score(fitted, training.X[unseen])
             return fitted, score
 
         done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(t) for t in range(self.n_estimators))
         self.estimators_ = [fitted for fitted, _ in done]
-        self._calibrate(self._mean_unseen(X, [score for _, score in done]), labels.positive)
+        self._calibrate(self._mean_unseen(training.X, [score for _, score in done]), training)
         return self
+
+    def _default_estimator(self) -> Any:
+        return DecisionTreeClassifier(min_samples_leaf=2)
 
     def _mean_unseen(self, X: Any, scores: list[Floats]) -> Floats:
         """Mean score of each row over classifiers that have not seen it; over all, where every one has."""

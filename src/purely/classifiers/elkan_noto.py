@@ -9,9 +9,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.utils.validation import _check_method_params
 
 from purely.classifiers._base import log_odds, log_odds_of_margin
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, log_score, out_of_fold
+from purely.classifiers._meta import MetaPUClassifier, Training, fit_estimator, log_score
+from purely.classifiers._weights import weighted_mean
 from purely.labels import ClassPriors, PULabels
 
 __all__ = ["ElkanNotoClassifier"]
@@ -95,7 +97,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
 
         Parameters
@@ -103,28 +105,39 @@ class ElkanNotoClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the mean that gives *c*.
+            Those of positives and those of unlabelled rows are normalised apart: how many rows are labelled stays
+            what it is. An estimator of the class prior gets them where its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
         self
         """
-        X, labels = self._ordered(X, y)
-        estimator, positive = self._base_estimator(RandomForestClassifier(200, min_samples_leaf=20)), labels.positive
+        training = self._ordered(X, y, sample_weight, fit_params)
+        labels, positive, estimator = training.labels, training.positive, self._base_estimator()
         g = None
         if self.weighted or self.class_prior is None:
-            g = expit(out_of_fold(estimator, X, positive, folds_of(X, positive, self.cv, self._seed), self._seed))
-        priors = self._label_frequency(g, labels) if self.class_prior is None else self._resolve_prior(X, labels)
+            g = expit(training.out_of_fold(estimator, training.folds(self.cv)))
+        if self.class_prior is None and g is not None:
+            priors = self._label_frequency(weighted_mean(g[positive], training.weight_of(positive)), labels)
+        else:
+            priors = self._resolve_prior(training.X, labels, training.weight)
         pooled = (labels.n_positive + priors.unlabelled * labels.n_unlabelled) / positive.size
         self._shift = float(logit(priors.population) - logit(pooled))
         if self.weighted and g is not None:
-            self.estimator_ = self._fit_weighted(estimator, X, positive, g[~positive], priors.label_frequency)
+            self.estimator_ = self._fit_weighted(estimator, training, g[~positive], priors.label_frequency)
         else:
-            self.estimator_ = fit_estimator(estimator, X, positive, self._seed)
+            self.estimator_ = training.fitted(estimator)
         return self
 
-    def _label_frequency(self, g: Any, labels: PULabels) -> ClassPriors:
+    def _default_estimator(self) -> Any:
+        return RandomForestClassifier(200, min_samples_leaf=20)
+
+    def _label_frequency(self, c: float, labels: PULabels) -> ClassPriors:
         """Priors from the mean of g over positives (e1), half a row away from the bounds."""
-        c = float(np.mean(g[labels.positive]))
         share = labels.n_positive * (1.0 / c - 1.0) / labels.n_unlabelled
         counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": self.scenario}
         priors = ClassPriors.from_unlabelled(min(share, 1.0), **counts)  # type: ignore[arg-type]
@@ -133,13 +146,18 @@ class ElkanNotoClassifier(MetaPUClassifier):
         self.class_prior_interval_ = (priors.population, priors.population)
         return priors
 
-    def _fit_weighted(self, estimator: Any, X: Any, positive: NDArray[np.bool_], g: Floats, c: float) -> Any:
+    def _fit_weighted(self, estimator: Any, training: Training, g: Floats, c: float) -> Any:
+        X, positive = training.X, training.positive
         w = np.clip((1.0 - c) / c * g / (1.0 - g), LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
         P, U = X[positive], X[~positive]
         stacked = sp.vstack([P, U, U], format="csr") if sp.issparse(X) else np.concatenate([P, U, U])
         target = np.concatenate([np.ones(P.shape[0] + w.size), np.zeros(w.size)])
         weight = np.concatenate([np.ones(P.shape[0]), w, 1.0 - w])
-        return fit_estimator(estimator, stacked, target, self._seed, weight)
+        rows = np.concatenate([np.flatnonzero(positive), *2 * [np.flatnonzero(~positive)]])
+        if training.weight is not None and training.passed_on:
+            weight = weight * training.weight[rows]
+        params = _check_method_params(X, training.params, rows)
+        return fit_estimator(estimator, stacked, target, training.seed, weight, params)
 
     def _log_odds(self, X: Any) -> Floats:
         z = log_score(self.estimator_, X)

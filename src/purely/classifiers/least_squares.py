@@ -13,6 +13,7 @@ from purely._base import draw_seed
 from purely._rows import fold_of_rows
 from purely._threads import one_blas_thread
 from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
+from purely.classifiers._weights import normalised_weights
 from purely.labels import PULabels, check_scenario
 from purely.nn.scaling import Scaling, column_scaling
 from purely.smi._linear import _check_grid, _default_bandwidths
@@ -123,7 +124,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.
 
         Parameters
@@ -131,6 +132,10 @@ class PULeastSquaresClassifier(BasePUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows in the means of the risk, those of positives and those of unlabelled rows normalised
+            apart. Centres, folds and the scale of the columns do not depend on them. An estimator of the class prior
+            gets them where its `fit` takes them.
 
         Returns
         -------
@@ -140,13 +145,14 @@ class PULeastSquaresClassifier(BasePUClassifier):
         check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
         n_folds = min(check_scalar(self.cv, "cv", (int, np.integer), min_val=2), labels.n_positive, labels.n_unlabelled)
         alphas = self._alphas(labels)
-        self._resolve_prior(X, labels)
+        weight = normalised_weights(sample_weight, X, labels.positive)
+        self._resolve_prior(X, labels, weight)
         seed = draw_seed(self.random_state)
         self._scaling = column_scaling(X) if self.standardize else None
         with one_blas_thread():
             self._bases = self._make_bases(X, seed)
             folds = fold_of_rows(X, labels.positive, max(2, int(n_folds)), seed)
-            self._solve(self._sums(X, labels.positive, folds), alphas)
+            self._solve(self._sums(X, labels.positive, folds, weight), alphas)
         return self
 
     def _alphas(self, labels: PULabels) -> Floats:
@@ -177,7 +183,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         # Centres of a sparse matrix are dense rows, scaled like its rows: by one number, without a centre.
         return (Scaling(None, self._scaling.scale) if sparse else self._scaling)(rows)
 
-    def _sums(self, X: Any, positive: NDArray[np.bool_], folds: NDArray[np.intp]) -> BasisSums:
+    def _sums(self, X: Any, positive: NDArray[np.bool_], folds: NDArray[np.intp], weight: Floats | None) -> BasisSums:
         single = check_scenario(self.scenario) == "single-sample"
         n_folds = int(folds.max()) + 1
         sums = BasisSums.zeros(self._bases.n_bases, n_folds, self._bases.n_functions, second_of_positives=single)
@@ -185,7 +191,8 @@ class PULeastSquaresClassifier(BasePUClassifier):
             for k in range(n_folds):
                 rows = np.flatnonzero((positive == kind) & (folds == k))
                 for block in row_blocks(rows, self._bases.n_functions, X.shape[1]):
-                    sums.add_rows(self._bases(self._scaled(X[block])), kind, k)
+                    of_block = None if weight is None else weight[block]
+                    sums.add_rows(self._bases(self._scaled(X[block])), kind, k, of_block)
         return sums
 
     def _solve(self, sums: BasisSums, alphas: Floats) -> None:

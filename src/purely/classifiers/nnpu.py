@@ -3,68 +3,28 @@ r"""NNPUClassifier: networks trained with PU risks, many at a time."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from purely._base import draw_seed
 from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
-from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
+from purely.classifiers._nnpu_recipe import read_recipe
 from purely.labels import PULabels
 from purely.nn.scaling import column_scaling
-from purely.representation._checks import check_choice, check_number, check_widths
 from purely.representation._networks import _warn_diverged, by_blocks, fit_together, kept_dtypes
 from purely.representation._plan import ALL_ROWS, Fit, TrainedMember, plan_members
 from purely.representation._recipe import Recipe
 
 if TYPE_CHECKING:
-    from purely.nn.networks import Architecture
     from purely.nn.training import History
 
 __all__ = ["NNPUClassifier"]
 
 Floats = NDArray[np.float64]
-
-#: What the paper prints (section 5.2); what it does not print stays as it is set.
-PRESETS: dict[str, dict[str, Any]] = {
-    "paper": {
-        "hidden": (300, 300, 300),
-        "risk": "nnpu",
-        "loss": "sigmoid",
-        "beta": 0.0,
-        "gamma": 1.0,
-        "optimizer": "adam",
-        "schedule": "constant",
-        "max_epochs": 200,
-        "weight_decay": 0.0,
-        "dropout": 0.0,
-        "n_ensemble": 1,
-        "early_stopping": False,
-        "standardize": False,
-    }
-}
-PRESETS["paper-text"] = {**PRESETS["paper"], "optimizer": "adagrad", "learning_rate": 0.01, "max_epochs": 300}
-
-
-@dataclass(frozen=True)
-class ClassifierRecipe(Recipe):
-    """All choices of a fit; every hidden layer is normalised and rectified, also where there is one only."""
-
-    def architecture(self, n_features: int) -> Architecture:
-        """Shape of the networks: hidden layers, then one output."""
-        from purely.nn.networks import Architecture, Layer
-
-        class Plain(Architecture):
-            @property
-            def encoder(self) -> tuple[Layer, ...]:
-                return self._hidden_layers((self.n_features, *self.hidden, self.n_components))
-
-        kind = Architecture if self.n_components == 1 and not self.hidden else Plain
-        return kind(n_features, self.hidden, self.n_components, (), 1)
 
 
 class NNPUClassifier(BasePUClassifier):
@@ -156,6 +116,12 @@ class NNPUClassifier(BasePUClassifier):
     history_ : History
         Risks, epoch by epoch, of every network in the stack.
     classes_ : ndarray of shape (2,)
+
+    Notes
+    -----
+    `fit` takes no `sample_weight`: a stack reads minibatches of rows, P and U in the proportion of the data, and a
+    minibatch in which one row has most of the weight has no risk worth a step. Draw the rows in proportion to their
+    weights instead, positives and unlabelled rows apart; repeated rows cost nothing but time.
 
     See Also
     --------
@@ -262,14 +228,14 @@ class NNPUClassifier(BasePUClassifier):
         -------
         self
         """
-        fit_classifiers([self], [(X, y)])
+        fit_together([self], [(X, y)])
         return self
 
     def _prepare(self, X: Any, y: ArrayLike) -> tuple[Fit, PULabels]:
         """Check data and parameters, resolve the prior, and plan the networks."""
         mapped = isinstance(X, np.memmap)
         X, labels = self._start(X, y, dtype=kept_dtypes(X))
-        recipe = self._recipe(X)
+        recipe: Recipe = read_recipe(self.get_params(deep=False), X)
         priors = self._resolve_prior(X, labels)
         recipe = replace(recipe, loss=replace(recipe.loss, population=priors.population, unlabelled=priors.unlabelled))
         smallest = min(labels.n_positive, labels.n_unlabelled)
@@ -286,58 +252,6 @@ class NNPUClassifier(BasePUClassifier):
             members = [member for member in members if member.fold != ALL_ROWS]
         scaling = column_scaling(X) if recipe.standardize else None
         return Fit(X, labels.positive, recipe, scaling, members, mapped), labels
-
-    def _recipe(self, X: Any) -> Recipe:
-        from purely.nn.risks import MARGIN_LOSSES, PURisk
-        from purely.nn.training import TrainingSettings
-
-        preset = check_choice("preset", self.preset, (None, *PRESETS))
-        values = {**self.get_params(deep=False), **(PRESETS[preset] if preset else {})}
-        hidden = check_widths("hidden", values["hidden"])
-        check_choice("calibration", self.calibration, CALIBRATIONS)
-        early = bool(values["early_stopping"])
-        held = check_number("validation_fraction", values["validation_fraction"], 0.0, 0.9, open_low=True)
-        batch_size = values["batch_size"]
-        risk = PURisk(
-            0.5,
-            0.5,
-            risk=check_choice("risk", values["risk"], ("nnpu", "upu", "pn")),
-            loss=check_choice("loss", values["loss"], tuple(MARGIN_LOSSES)),
-            beta=check_number("beta", values["beta"], 0.0),
-            gamma=check_number("gamma", values["gamma"], 0.0, 1.0),
-        )
-        settings = TrainingSettings(
-            optimizer=check_choice("optimizer", values["optimizer"], ("adam", "sgd", "adagrad")),
-            learning_rate=check_number("learning_rate", values["learning_rate"], 0.0, open_low=True),
-            schedule=check_choice("schedule", values["schedule"], ("cosine", "constant")),
-            weight_decay=check_number("weight_decay", values["weight_decay"], 0.0),
-            dropout=check_number("dropout", values["dropout"], 0.0, 0.95),
-            max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
-            patience=check_number("patience", values["patience"], 1, integer=True),
-            tol=check_number("tol", values["tol"], 0.0),
-            keep="best" if early else "last",
-            dtype=check_choice("dtype", values["dtype"], ("float32", "bfloat16")),
-            verbose=bool(values["verbose"]),
-            checkpoint=values["checkpoint"],
-        )
-        cross_fit = check_number("cross_fit", values["cross_fit"], 0, integer=True)
-        if cross_fit == 1:
-            raise ValueError("cross_fit must be 0, for none, or the number of folds, at least 2; 1 was given.")
-        width = hidden[-1] if hidden else 1
-        return ClassifierRecipe(
-            hidden=hidden[:-1],
-            n_components=width if values["encoder"] is None else _output_width(values["encoder"], X),
-            head_hidden=(),
-            loss=risk,
-            settings=settings,
-            batch_size=0 if batch_size == "auto" else check_number("batch_size", batch_size, 1, integer=True),
-            validation_fraction=held if early else 0.0,
-            n_starts=1,
-            n_ensemble=check_number("n_ensemble", values["n_ensemble"], 1, integer=True),
-            cross_fit=cross_fit,
-            standardize=bool(values["standardize"]),
-            encoder=values["encoder"],
-        )
 
     def _adopt(self, fit: Fit, labels: PULabels, trained: list[TrainedMember], history: History) -> None:
         """Keep of the trained networks what the classifier needs, and calibrate where there are folds."""
@@ -379,59 +293,6 @@ class NNPUClassifier(BasePUClassifier):
         return log_odds_of_margin(score) if self._squared else score
 
 
-def fit_classifiers(
-    estimators: Sequence[Any], data: Sequence[tuple[Any, ArrayLike]], *, n_jobs: int | None = None
-) -> None:
-    """Fit several classifiers of equal parameters, each to its own data, their networks as one stack.
-
-    What comes out is what ``estimator.fit(X, y)`` gives one after another, beyond rounding; on a GPU it takes about as
-    long as one fit. `class_prior`, `scenario` and `random_state` may differ; the data need the same numbers of rows of
-    both kinds and the same columns.
-
-    Parameters
-    ----------
-    estimators : sequence of NNPUClassifier, or of PUClassifier
-    data : sequence of (X, y)
-        One data set for each classifier.
-    n_jobs : int, optional
-        Processes for what is not a network: class priors and, in a :class:`PUClassifier`, other members.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from purely.classifiers import NNPUClassifier, fit_classifiers
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1, 0], [30, 60])
-    >>> data = [(rng.normal(size=(90, 2)) + y[:, None], y) for _ in range(2)]
-    >>> models = [NNPUClassifier(p, hidden=(8,), max_epochs=2, random_state=0, device="cpu") for p in (0.3, 0.6)]
-    >>> fit_classifiers(models, data)
-    >>> models[1].predict_proba(data[1][0]).shape
-    (90, 2)
-    """
-    if len(estimators) != len(data):
-        raise ValueError(f"{len(estimators)} estimators and {len(data)} data sets were given; one each is needed.")
-    if all(isinstance(e, NNPUClassifier) for e in estimators):
-        fit_together(estimators, data)
-        return
-    pairs = list(zip(estimators, data, strict=True))
-    # Rows are copied to the processes: mapped into their memory they would come back as memory-mapped arrays.
-    begun = Parallel(n_jobs=n_jobs, max_nbytes=None)(delayed(_begin)(e, X, y) for e, (X, y) in pairs)
-    for estimator, state in zip(estimators, begun, strict=True):
-        estimator.__dict__.update(state)
-    networks = [(e.networks_member_, rows) for e, rows in pairs if hasattr(e, "networks_member_")]
-    if networks:
-        fit_together([e for e, _ in networks], [rows for _, rows in networks])
-    for estimator in estimators:
-        estimator._end()
-
-
-def _begin(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:
-    """What comes before the networks; the state is returned, since this may run in another process."""
-    estimator._begin(X, y)
-    state: dict[str, Any] = estimator.__dict__
-    return state
-
-
 def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
     """Output of each row, averaged over networks."""
 
@@ -439,20 +300,3 @@ def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
         return by_blocks(lambda rows: network.output(network.features(rows)), X)
 
     return np.asarray(np.mean([outputs(network) for network in networks], axis=0), dtype=np.float64)
-
-
-def _output_width(encoder: Any, X: Any) -> int:
-    """How many outputs a module has for a row."""
-    import copy
-
-    import torch
-    from torch import nn
-
-    if not isinstance(encoder, nn.Module):
-        raise TypeError(f"encoder must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
-    rows = X[:2].toarray() if sp.issparse(X) else np.asarray(X[:2])
-    with torch.no_grad():
-        out = copy.deepcopy(encoder).cpu().float().eval()(torch.from_numpy(rows.astype(np.float32)))
-    if out.ndim != 2:
-        raise ValueError(f"encoder must map (rows, columns) to (rows, k); it returned the shape {tuple(out.shape)}.")
-    return int(out.shape[1])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
 from purely.classifiers._base import log_odds_of_margin
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score, out_of_fold
+from purely.classifiers._meta import MetaPUClassifier, log_score
 from purely.labels import check_scenario
 
 __all__ = ["ReweightedPUClassifier"]
@@ -91,7 +91,7 @@ class ReweightedPUClassifier(MetaPUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
 
         Parameters
@@ -99,22 +99,27 @@ class ReweightedPUClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
+            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
+            its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
         self
         """
-        X, labels = self._ordered(X, y)
-        estimator, positive = self._ratio_estimator(), labels.positive
-        self._resolve_prior(X, labels)
+        training = self._ordered(X, y, sample_weight, fit_params)
+        estimator, labels = self._base_estimator(), training.labels
+        self._resolve_prior(training.X, labels, training.weight)
         self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
         if self.calibrate:
-            fold = folds_of(X, positive, self.cv, self._seed)
-            self._calibrate(out_of_fold(estimator, X, positive, fold, self._seed), positive)
-        self.estimator_ = fit_estimator(estimator, X, positive, self._seed)
+            self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training)
+        self.estimator_ = training.fitted(estimator)
         return self
 
-    def _ratio_estimator(self) -> Any:
+    def _base_estimator(self) -> Any:
         if hasattr(self.estimator, "density_ratio"):
             from sklearn.base import clone
 
@@ -123,7 +128,7 @@ class ReweightedPUClassifier(MetaPUClassifier):
                 check_scenario(self.scenario)
                 estimator.set_params(scenario="case-control")  # the ratio to the unlabelled rows is what is wanted
             return estimator
-        return self._base_estimator(forest())
+        return super()._base_estimator()
 
     def _score(self, X: Any) -> Floats:
         return log_score(self.estimator_, X)

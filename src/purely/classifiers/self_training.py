@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score
+from purely.classifiers._meta import MetaPUClassifier, Training, log_score
 from purely.labels import PULabels
 
 __all__ = ["SelfTrainingPUClassifier"]
@@ -103,7 +103,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
 
         Parameters
@@ -111,6 +111,12 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
+            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
+            its `fit` takes them. What is left out is the share of the unlabelled rows' weight.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
@@ -124,45 +130,38 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
                 "alternate=True needs an estimator as class_prior, such as purely.prior.BestBinPrior(); "
                 f"{self.class_prior!r} was given."
             )
-        X, labels = self._ordered(X, y)
-        estimator, positive = self._base_estimator(forest()), labels.positive
-        self._resolve_prior(X, labels)
-        fold = folds_of(X, positive, self.cv, self._seed)
-        kept = np.ones(positive.size, dtype=bool)
-        score = self._scores(estimator, X, positive, fold, kept)
+        training = self._ordered(X, y, sample_weight, fit_params)
+        estimator, fold = self._base_estimator(), training.folds(self.cv)
+        self._resolve_prior(training.X, training.labels, training.weight)
+        kept = np.ones(training.positive.size, dtype=bool)
+        score = training.out_of_fold(estimator, fold)
         path = [self.class_prior_]
         for _ in range(int(rounds)):
             before = kept
-            kept = self._negatives(score, positive)
-            score = self._scores(estimator, X, positive, fold, kept)
+            kept = self._negatives(score, training)
+            score = training.out_of_fold(estimator, fold, kept)
             if self.alternate:
-                self._prior_of_scores(score, labels)
+                self._prior_of_scores(score, training.labels)
             path.append(self.class_prior_)
             if not self.alternate and np.array_equal(before, kept):
                 break
         self.class_prior_path_ = np.array(path)
-        self._calibrate(score, positive)
-        rows = np.flatnonzero(kept)
-        self.estimator_ = fit_estimator(estimator, X[rows], positive[rows], self._seed)
+        self._calibrate(score, training)
+        self.estimator_ = training.fitted(estimator, np.flatnonzero(kept))
         return self
 
-    def _negatives(self, score: Floats, positive: Mask) -> Mask:
+    def _negatives(self, score: Floats, training: Training) -> Mask:
         """All rows but the share of unlabelled ones that look most positive; at least one unlabelled row stays."""
-        rest = np.flatnonzero(~positive)
+        rest = np.flatnonzero(~training.positive)
         n_kept = max(1, rest.size - round(self.unlabelled_prior_ * rest.size))
-        kept = positive.copy()
-        kept[rest[np.argsort(score[rest], kind="stable")[:n_kept]]] = True
+        lowest = rest[np.argsort(score[rest], kind="stable")]
+        weight = training.weight_of(lowest)
+        if weight is not None:  # as many rows as have the kept share of the weight, which is one a row in the mean
+            first = int(np.flatnonzero(weight)[0]) + 1
+            n_kept = max(first, int(np.searchsorted(np.cumsum(weight), n_kept + 0.5)))
+        kept = training.positive.copy()
+        kept[lowest[:n_kept]] = True
         return kept
-
-    def _scores(self, estimator: Any, X: Any, positive: Mask, fold: NDArray[np.intp], kept: Mask) -> Floats:
-        """Score of every row by a model that has not seen its fold, nor the rows left out."""
-        score = np.empty(positive.size)
-        for k in np.unique(fold):
-            train, test = np.flatnonzero((fold != k) & kept), np.flatnonzero(fold == k)
-            if not (~positive[train]).any():
-                train = np.flatnonzero(fold != k)  # all that was kept is in this fold
-            score[test] = log_score(fit_estimator(estimator, X[train], positive[train], self._seed), X[test])
-        return score
 
     def _prior_of_scores(self, score: Floats, labels: PULabels) -> None:
         estimator = clone(self.prior_estimator_)

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.classifiers._meta import MetaPUClassifier, fit_estimator, folds_of, forest, log_score
+from purely.classifiers._meta import MetaPUClassifier, Training, log_score
+from purely.classifiers._weights import weighted_quantile
 
 __all__ = ["TwoStepPUClassifier"]
 
@@ -93,7 +94,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         self.scenario = scenario
         self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
 
         Parameters
@@ -101,6 +102,12 @@ class TwoStepPUClassifier(MetaPUClassifier):
         X : array, sparse matrix or data frame of shape (n, d)
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
+            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
+            its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
         Returns
         -------
@@ -109,39 +116,39 @@ class TwoStepPUClassifier(MetaPUClassifier):
         for name, value in (("spy_fraction", self.spy_fraction), ("spy_tolerance", self.spy_tolerance)):
             if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
                 raise ValueError(f"{name} must be a number strictly between 0 and 1; {value!r} was given.")
-        X, labels = self._ordered(X, y)
-        estimator, positive = self._base_estimator(forest()), labels.positive
-        self._resolve_prior(X, labels)
-        fold = folds_of(X, positive, self.cv, self._seed)
+        training = self._ordered(X, y, sample_weight, fit_params)
+        estimator, positive, fold = self._base_estimator(), training.positive, training.folds(self.cv)
+        self._resolve_prior(training.X, training.labels, training.weight)
         score = np.empty(positive.size)
         for k in np.unique(fold):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            fitted, _ = self._two_steps(estimator, X[train], positive[train])
-            score[test] = log_score(fitted, X[test])
-        self._calibrate(score, positive)
-        self.estimator_, reliable = self._two_steps(estimator, X, positive)
+            fitted, _ = self._two_steps(estimator, training.part(train))
+            score[test] = log_score(fitted, training.X[test])
+        self._calibrate(score, training)
+        self.estimator_, reliable = self._two_steps(estimator, training)
         self.reliable_negative_ = np.empty(positive.size, dtype=bool)
         self.reliable_negative_[self._order] = reliable
         return self
 
-    def _two_steps(self, estimator: Any, X: Any, positive: Mask) -> tuple[Any, Mask]:
+    def _two_steps(self, estimator: Any, training: Training) -> tuple[Any, Mask]:
         """The classifier of the second step, and the rows it took for negatives."""
-        rng = np.random.default_rng([self._seed, 1])
+        positive = training.positive
+        rng = np.random.default_rng([training.seed, 1])
         known = np.flatnonzero(positive)
         n_spies = min(max(1, round(self.spy_fraction * known.size)), max(1, known.size - 1))
         spies = rng.choice(known, n_spies, replace=False)
         target = positive.copy()
         if known.size > 1:  # a single positive cannot be its own spy and be learnt from
             target[spies] = False
-        scores = log_score(fit_estimator(estimator, X, target, self._seed), X)
-        limit = np.quantile(scores[spies], self.spy_tolerance)
+        scores = log_score(training.fitted(estimator, target=target), training.X)
+        limit = weighted_quantile(scores[spies], self.spy_tolerance, training.weight_of(spies))
         reliable = ~positive & (scores < limit)
         if not reliable.any():  # every row scores like a spy: the lowest are the best guess there is
             rest = np.flatnonzero(~positive)
             n_taken = max(1, round(0.1 * rest.size))
             reliable[rest[np.argsort(scores[rest], kind="stable")[:n_taken]]] = True
         rows = np.flatnonzero(positive | reliable)
-        return fit_estimator(estimator, X[rows], positive[rows], self._seed), reliable
+        return training.fitted(estimator, rows), reliable
 
     def _score(self, X: Any) -> Floats:
         return log_score(self.estimator_, X)

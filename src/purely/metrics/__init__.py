@@ -7,20 +7,25 @@ assumption it rests on as a sentence.
 The intervals are those of a fixed model on new rows. Out-of-fold scores are honest too, but there every row is scored
 by one model and trains the others, which moves the pooled value more than the intervals know: on a9a at a prior of .7
 (1000 positives, 2000 unlabelled rows, five folds, 40 draws) the spread was 1.16 to 1.30 times the standard error out of
-fold, and .85 to 1.06 times on held-out rows.
+fold, and .85 to 1.06 times on held-out rows. ``pu_report(..., out_of_fold=True)`` makes intervals 1.25 times as long;
+over 21 cells (seven data sets, three priors) 95 % intervals then held the truth in 97 % of 336 cases, and in 91 %
+without (`experiments/metrics_study.py`).
+
+No metric takes `sample_weight`: intervals come from drawing rows anew, and a row of twice the weight is not two rows to
+draw. Where rows stand for several, draw them in proportion to their weights first; the interval is then that of the
+rows drawn, and too short by as much as rows repeat.
 """
 
 from purely._prior_value import PriorValue
 from purely.metrics._calibration import PUCalibrationCurve, pu_calibration_curve, pu_calibration_error
-from purely.metrics._estimate import PUEstimate
-from purely.metrics._ranking import (
+from purely.metrics._curves import (
     PUPrecisionRecallCurve,
     PUROCCurve,
-    pu_average_precision,
     pu_precision_recall_curve,
-    pu_roc_auc,
     pu_roc_curve,
 )
+from purely.metrics._estimate import PUEstimate
+from purely.metrics._ranking import pu_average_precision, pu_roc_auc
 from purely.metrics._report import PUReport, pu_report
 from purely.metrics._risk import pu_risk
 from purely.metrics._threshold import (

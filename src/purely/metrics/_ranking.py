@@ -23,7 +23,6 @@ too high by .01 to .03, and clipping does about as well.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -40,14 +39,7 @@ from purely.metrics._estimate import (
     needs_prior,
 )
 
-__all__ = [
-    "PUPrecisionRecallCurve",
-    "PUROCCurve",
-    "pu_average_precision",
-    "pu_precision_recall_curve",
-    "pu_roc_auc",
-    "pu_roc_curve",
-]
+__all__ = ["false_positive_mass", "precision_at", "pu_average_precision", "pu_roc_auc"]
 
 
 def _auc(p: Floats, x: Floats, prior: Floats) -> Floats:
@@ -63,14 +55,15 @@ def false_positive_mass(p: Floats, x: Floats, prior: Floats) -> tuple[Floats, Fl
     return recall, np.maximum(lowest_below, 0.0)
 
 
-def _precision(recall: Floats, mass: Floats, prior: Floats) -> Floats:
+def precision_at(recall: Floats, mass: Floats, prior: Floats) -> Floats:
+    """Precision at each threshold; 1 where nothing is called positive."""
     true_mass = np.asarray(prior)[..., None] * recall
     total = true_mass + mass
     return np.asarray(np.where(total > 0.0, true_mass / np.where(total > 0.0, total, 1.0), 1.0))
 
 
 def _average_precision(p: Floats, x: Floats, prior: Floats) -> Floats:
-    precision = _precision(*false_positive_mass(p, x, prior), prior)
+    precision = precision_at(*false_positive_mass(p, x, prior), prior)
     return np.asarray(np.sum(p[..., ::-1] * precision, axis=-1))
 
 
@@ -172,165 +165,3 @@ def pu_average_precision(
     average_precision 0.929 [0.894, 0.965] (95% interval)
     """
     return ranking_metric("average_precision", y, score, class_prior, scenario, level, n_bootstrap, random_state)
-
-
-@dataclass(frozen=True, eq=False)
-class PUROCCurve:
-    """ROC curve of positives against negatives, from :func:`pu_roc_curve`.
-
-    Attributes
-    ----------
-    false_positive_rate, true_positive_rate, thresholds : ndarray of shape (m,)
-        A row is predicted positive at score >= threshold; the first threshold is infinite.
-    false_positive_rate_low, false_positive_rate_high : ndarray of shape (m,)
-        Pointwise interval at each threshold.
-    level : float
-    assumption : str
-    """
-
-    false_positive_rate: Floats = field(repr=False)
-    true_positive_rate: Floats = field(repr=False)
-    thresholds: Floats = field(repr=False)
-    false_positive_rate_low: Floats = field(repr=False)
-    false_positive_rate_high: Floats = field(repr=False)
-    level: float
-    assumption: str
-
-
-@dataclass(frozen=True, eq=False)
-class PUPrecisionRecallCurve:
-    """Precision against recall, from :func:`pu_precision_recall_curve`.
-
-    Attributes
-    ----------
-    precision, recall, thresholds : ndarray of shape (m,)
-        From the highest threshold down: recall rises. A row is predicted positive at score >= threshold.
-    precision_low, precision_high : ndarray of shape (m,)
-        Pointwise interval at each threshold.
-    level : float
-    assumption : str
-    """
-
-    precision: Floats = field(repr=False)
-    recall: Floats = field(repr=False)
-    thresholds: Floats = field(repr=False)
-    precision_low: Floats = field(repr=False)
-    precision_high: Floats = field(repr=False)
-    level: float
-    assumption: str
-
-
-def pu_roc_curve(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
-) -> PUROCCurve:
-    """ROC curve of positives against negatives, with a pointwise interval of the false positive rate.
-
-    Arguments as for :func:`pu_roc_auc`.
-
-    Returns
-    -------
-    PUROCCurve
-
-    Examples
-    --------
-    >>> from purely.datasets import make_gaussians
-    >>> from purely.metrics import pu_roc_curve
-    >>> data = make_gaussians(1000, 2000, random_state=1)
-    >>> curve = pu_roc_curve(data.y, data.X[:, 0], class_prior=0.5, random_state=0)
-    >>> k = int((curve.thresholds >= 1.0).sum()) - 1
-    >>> curve.true_positive_rate[k].round(2), curve.false_positive_rate[k].round(2)  # the truth is 0.84, 0.16
-    (np.float64(0.85), np.float64(0.15))
-    """
-    evaluation = Evaluation.read(
-        y, needs_prior(class_prior, "the ROC curve"), scenario, level, n_bootstrap, random_state
-    )
-
-    def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
-        mass = false_positive_mass(p, x, prior)[1]
-        return np.asarray(np.minimum(mass / (1.0 - np.asarray(prior)[..., None]), 1.0))
-
-    scores = evaluation.column(score, "score")
-    rate, low, high = _curve(evaluation, scores, functional)
-    p, _ = evaluation.shares(*evaluation.counts(*group_scores(scores)))
-    return PUROCCurve(
-        false_positive_rate=np.append(0.0, rate),
-        true_positive_rate=np.append(0.0, np.cumsum(p[::-1])),
-        thresholds=np.append(np.inf, np.unique(scores)[::-1]),
-        false_positive_rate_low=np.append(0.0, low),
-        false_positive_rate_high=np.append(0.0, high),
-        level=evaluation.level,
-        assumption=evaluation.assumption(),
-    )
-
-
-def pu_precision_recall_curve(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
-) -> PUPrecisionRecallCurve:
-    """Precision and recall at every threshold, with a pointwise interval of the precision.
-
-    Arguments as for :func:`pu_roc_auc`.
-
-    Returns
-    -------
-    PUPrecisionRecallCurve
-
-    Examples
-    --------
-    >>> from purely.datasets import make_gaussians
-    >>> from purely.metrics import pu_precision_recall_curve
-    >>> data = make_gaussians(1000, 2000, random_state=1)
-    >>> curve = pu_precision_recall_curve(data.y, data.X[:, 0], class_prior=0.5, random_state=0)
-    >>> bool((curve.precision_low <= curve.precision).all())
-    True
-    """
-    evaluation = Evaluation.read(
-        y, needs_prior(class_prior, "the precision-recall curve"), scenario, level, n_bootstrap, random_state
-    )
-
-    def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
-        return _precision(*false_positive_mass(p, x, prior), prior)
-
-    scores = evaluation.column(score, "score")
-    precision, low, high = _curve(evaluation, scores, functional)
-    p, _ = evaluation.shares(*evaluation.counts(*group_scores(scores)))
-    return PUPrecisionRecallCurve(
-        precision=precision,
-        recall=np.cumsum(p[::-1]),
-        thresholds=np.unique(scores)[::-1],
-        precision_low=low,
-        precision_high=high,
-        level=evaluation.level,
-        assumption=evaluation.assumption(),
-    )
-
-
-def _curve(evaluation: Evaluation, scores: Floats, functional: Functional) -> tuple[Floats, Floats, Floats]:
-    """A curve over the distinct scores, highest first, and its band: the draws' spread around their own mean."""
-    assert evaluation.prior is not None
-    group, n_groups = group_scores(scores)
-    value = functional(*evaluation.shares(*evaluation.counts(group, n_groups)), np.asarray(evaluation.prior.value))
-    if evaluation.n_bootstrap < 2:
-        return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-    coarse, n_coarse = group_scores(scores, MAX_GROUPS // 4)
-    draws = functional(*evaluation.draws(*evaluation.counts(coarse, n_coarse), 0.0))
-    tail = (1.0 - evaluation.level) / 2.0
-    arms = np.quantile(draws, [tail, 1.0 - tail], axis=0) - draws.mean(axis=0)
-    coarse_of_fine = np.empty(n_groups, dtype=np.intp)
-    coarse_of_fine[group] = coarse
-    place = (n_coarse - 1) - coarse_of_fine[::-1]
-    low, high = np.minimum(arms[0], 0.0)[place], np.maximum(arms[1], 0.0)[place]
-    return value, np.clip(value + low, 0.0, 1.0), np.clip(value + high, 0.0, 1.0)

@@ -13,7 +13,7 @@ from purely._base import draw_seed
 from purely._prior_value import PriorValue
 from purely.labels import ClassPriors, Scenario
 from purely.metrics._calibration import pu_calibration_error
-from purely.metrics._estimate import Evaluation, PUEstimate, needs_prior
+from purely.metrics._estimate import OUT_OF_FOLD, Evaluation, PUEstimate, needs_prior, widened
 from purely.metrics._ranking import FUNCTIONALS as RANKING
 from purely.metrics._ranking import ranking_metric
 from purely.metrics._risk import pu_risk
@@ -87,6 +87,7 @@ def pu_report(
     class_prior: Any,
     threshold: float = 0.5,
     *,
+    out_of_fold: bool = False,
     scenario: Scenario = "case-control",
     level: float = 0.95,
     n_bootstrap: int = 500,
@@ -104,6 +105,10 @@ def pu_report(
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
     threshold : float, default=0.5
         A row is predicted positive above it; 0 is usual for a decision function.
+    out_of_fold : bool, default=False
+        Whether the scores are out-of-fold predictions, each by a model that the other rows trained, rather than those
+        of one model for new rows. Standard errors and intervals are then 1.25 times as long, see
+        :mod:`purely.metrics`.
     scenario : {"case-control", "single-sample"}, default="case-control"
     level : float, default=0.95
     n_bootstrap : int, default=500
@@ -146,6 +151,9 @@ def pu_report(
     if ((scores >= 0.0) & (scores <= 1.0)).all():
         estimates["brier"] = pu_risk(y, scores, prior, loss="brier", **options)
         estimates["calibration_error"] = pu_calibration_error(y, scores, prior, **options)
+    if out_of_fold:
+        legal = {"lift": (0.0, np.inf)}
+        estimates = {n: widened(e, OUT_OF_FOLD, legal.get(n, (0.0, 1.0))) for n, e in estimates.items()}
     return PUReport(
         estimates=estimates,
         class_prior=prior,

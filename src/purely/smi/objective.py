@@ -197,12 +197,16 @@ class BasisSums:
     def __add__(self, other: BasisSums) -> BasisSums:
         return BasisSums(self.count + other.count, self.first + other.first, self.second + other.second)
 
-    def add_rows(self, bases: Iterable[Floats], positive: bool, fold: int) -> None:
-        """Add rows of one class and fold, in place; `bases` gives one array of shape (rows, b) for each basis."""
+    def add_rows(self, bases: Iterable[Floats], positive: bool, fold: int, weight: Floats | None = None) -> None:
+        """Add rows of one class and fold, in place; `bases` gives one array of shape (rows, b) for each basis.
+
+        With `weight`, of shape (rows,), counts and sums are weighted.
+        """
         c = int(positive)
         for s, phi in enumerate(bases):
             if s == 0:
-                self.count[c, fold] += phi.shape[0]
-            self.first[c, s, fold] += phi.sum(axis=0)
+                self.count[c, fold] += phi.shape[0] if weight is None else weight.sum()
+            weighted = phi if weight is None else weight[:, None] * phi
+            self.first[c, s, fold] += weighted.sum(axis=0)
             if c < self.second.shape[0]:
-                self.second[c, s, fold] += phi.T @ phi
+                self.second[c, s, fold] += weighted.T @ phi

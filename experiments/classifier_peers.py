@@ -1,0 +1,231 @@
+"""Classifiers of other packages on PyPI, on the same draws as ours.
+
+The peers are optional and live in an environment of their own:
+
+    python -m venv peers
+    peers/bin/pip install torch pulearn pu-toolbox scikit-learn
+    PYTHONPATH=src:. PURELY_DATA=folder peers/bin/python -m experiments.classifier_peers --trials 1
+
+Draws, test rows and error are those of ``experiments/paper``; errors of PUClassifier on the same draws are read from
+the full run's rows. A peer gets the rows as dense arrays, as the data's source scales them, its defaults and, where it
+takes a class prior, the true share of positives among the unlabelled rows; where it needs a base classifier, the one of
+the package's own documentation. Each fit is a process of its own, of one thread, with a limit on its time; a peer that
+has twice run out of time is not asked again. Times are the processor's, so that a busy machine changes little. Rows,
+failures too, are appended to ``results/classifier_peers.csv`` as they come; a run that was stopped is taken up there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import multiprocessing
+import resource
+import time
+import warnings
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from experiments.paper.config import DATASETS, FULL
+from experiments.paper.draws import Draw, Key, draw
+from experiments.paper.methods import dense, error_of
+from experiments.paper.store import Store
+from experiments.records import RESULTS, provenance, read_rows
+
+PATH = RESULTS / "classifier_peers.csv"
+OURS = "purely PUClassifier"
+#: Peers that take more than a few seconds on hundreds of columns.
+SLOW = (
+    *(f"pulearn {name}" for name in ("Elkanoto", "WeightedElkanoto", "PositiveTAN", "WeightedTAN")),
+    *(f"pu-toolbox {name}" for name in ("LLSVM", "SelfPU", "NonNegativePU", "InfoMaxPU", "PUSBKernel", "KLDCE")),
+    *(f"pu-toolbox {name}" for name in ("LDCE", "WeightedContrastive")),
+)
+FIELDS = ("dataset", "prior", "trial", "seed", "method", "error", "seconds", "failure")
+
+#: A draw to the classifier, and what its fit is given beside rows and labels.
+Make = Callable[[Draw], tuple[Any, dict[str, Any]]]
+
+
+def pulearn_methods() -> dict[str, Make]:
+    import pulearn as pl  # type: ignore[import-not-found]
+    from sklearn.svm import SVC
+
+    def svc(d: Draw) -> Any:
+        return SVC(probability=True, random_state=d.key.seed)
+
+    def weighted(d: Draw) -> Any:
+        return pl.WeightedElkanotoPuClassifier(svc(d), int((d.y == 1).sum()), int((d.y == 0).sum()))
+
+    return {
+        "pulearn ElkanotoPuClassifier": lambda d: (pl.ElkanotoPuClassifier(svc(d)), {}),
+        "pulearn WeightedElkanotoPuClassifier": lambda d: (weighted(d), {}),
+        "pulearn BaggingPuClassifier": lambda d: (pl.BaggingPuClassifier(random_state=d.key.seed), {}),
+        "pulearn NNPUClassifier, true prior": lambda d: (pl.NNPUClassifier(d.share, random_state=d.key.seed), {}),
+        "pulearn PositiveNaiveBayesClassifier": lambda d: (pl.PositiveNaiveBayesClassifier(), {}),
+        "pulearn WeightedNaiveBayesClassifier": lambda d: (pl.WeightedNaiveBayesClassifier(), {}),
+        "pulearn PositiveTANClassifier": lambda d: (pl.PositiveTANClassifier(), {}),
+        "pulearn WeightedTANClassifier": lambda d: (pl.WeightedTANClassifier(), {}),
+    }
+
+
+def toolbox_methods() -> dict[str, Make]:
+    import pu_toolbox as pt  # type: ignore[import-not-found]
+
+    def flipped(d: Draw) -> float:
+        """Share of all positives that have no label."""
+        return float(np.mean(d.y[d.truth == 1] == 0))
+
+    return {
+        "pu-toolbox ElkanNotoClassifier": lambda d: (pt.ElkanNotoClassifier(random_state=d.key.seed), {}),
+        "pu-toolbox UPUClassifier, true prior": lambda d: (pt.UPUClassifier(d.share, random_state=d.key.seed), {}),
+        "pu-toolbox PUSBClassifier": lambda d: (pt.PUSBClassifier(), {}),
+        "pu-toolbox LBEClassifier": lambda d: (pt.LBEClassifier(), {}),
+        "pu-toolbox LLSVMClassifier": lambda d: (pt.LLSVMClassifier(random_state=d.key.seed), {}),
+        "pu-toolbox DistPUClassifier, true prior": lambda d: (pt.DistPUClassifier(d.share), {}),
+        "pu-toolbox SelfPUClassifier, true prior": lambda d: (
+            pt.SelfPUClassifier(d.share, random_state=d.key.seed),
+            {},
+        ),
+        "pu-toolbox NonNegativePUClassifier, true prior": lambda d: (
+            pt.NonNegativePUClassifier(class_prior=d.share, random_state=d.key.seed),
+            {},
+        ),
+        "pu-toolbox InfoMaxPUClassifier": lambda d: (pt.InfoMaxPUClassifier(random_state=d.key.seed), {}),
+        "pu-toolbox InfoMaxPUClassifier, true prior": lambda d: (
+            pt.InfoMaxPUClassifier(class_prior=d.share, random_state=d.key.seed),
+            {},
+        ),
+        "pu-toolbox PUSBKernelClassifier, true prior": lambda d: (
+            pt.PUSBKernelClassifier(),
+            {"class_prior": d.share},
+        ),
+        "pu-toolbox KLDCEClassifier, true share": lambda d: (pt.KLDCEClassifier(flipped(d)), {}),
+        "pu-toolbox LDCEClassifier, true share": lambda d: (pt.LDCEClassifier(flipped(d)), {}),
+        "pu-toolbox WeightedContrastivePUClassifier, true prior": lambda d: (
+            pt.WeightedContrastivePUClassifier(d.share, random_state=d.key.seed),
+            {},
+        ),
+    }
+
+
+def our_methods() -> dict[str, Make]:
+    from purely import PUClassifier
+
+    return {OURS: lambda d: (PUClassifier(random_state=d.key.seed, device="cpu"), {})}
+
+
+def fitted(make: Make, d: Draw, limit: int, pipe: Any) -> None:
+    """Fit and predict; the error and the fit's seconds, or what went wrong, go into the pipe."""
+    warnings.simplefilter("ignore")
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+    start = time.process_time()
+    try:
+        model, options = make(d)
+        model.fit(d.X, d.y, **options)
+        seconds = time.process_time() - start
+        called = np.asarray(model.predict(d.X_test)).ravel() == 1
+        pipe.send((error_of(called.astype(float), d.y_test, d.key.prior)["error"], seconds, ""))
+    except Exception as error:  # a peer may fail in ways of its own; the table says so
+        pipe.send((float("nan"), time.process_time() - start, f"{type(error).__name__}: {str(error)[:120]}"))
+
+
+def limited(make: Make, d: Draw, limit: int) -> tuple[float, float, str]:
+    """The same in a process of its own, which the system ends after `limit` seconds of the processor's time."""
+    context = multiprocessing.get_context("fork")
+    here, there = context.Pipe(duplex=False)
+    process = context.Process(target=fitted, args=(make, d, limit, there))
+    process.start()
+    there.close()
+    try:
+        found: tuple[float, float, str] = here.recv()
+        return found
+    except EOFError:  # ended without a word
+        return float("nan"), float(limit), "time limit"
+    finally:
+        process.join()
+
+
+def run(args: argparse.Namespace) -> None:
+    methods = {**pulearn_methods(), **toolbox_methods()}
+    made = provenance()
+    rows = read_rows(PATH.stem) if PATH.exists() else []
+    done = {(r["method"], r["dataset"], float(r["prior"]), int(r["trial"])) for r in rows}
+    late = Counter(r["method"] for r in rows if r["failure"] == "time limit")
+    with PATH.open("a", newline="") as file:
+        writer = csv.DictWriter(file, [*FIELDS, *made], lineterminator="\n")
+        if not rows:
+            writer.writeheader()
+        keys = [Key(n, p, t) for t in range(args.trials) for n in args.datasets for p in FULL.priors]
+        for slow, key in itertools.product((False, True), keys):  # a run that is cut short has all the quick ones
+            asked = {m: make for m, make in methods.items() if m.startswith(SLOW) == slow}
+            if slow and key.prior == 0.5 and key.dataset in args.timed:
+                asked |= our_methods()
+            asked = {
+                m: make
+                for m, make in asked.items()
+                if (m, key.dataset, key.prior, key.trial) not in done and late[m] < 2
+            }
+            if not asked:
+                continue
+            d = draw(FULL, key)
+            raw = d.X  # a sparse matrix is what PUClassifier takes as it is
+            d = Draw(**{**d.__dict__, "X": dense(d.X), "X_test": dense(d.X_test)})
+            for method, make in asked.items():
+                own = Draw(**{**d.__dict__, "X": raw}) if method == OURS else d
+                error, seconds, failure = limited(make, own, 10 * args.limit if method == OURS else args.limit)
+                late[method] += failure == "time limit"
+                row = {"dataset": key.dataset, "prior": key.prior, "trial": key.trial, "seed": key.seed}
+                row |= {"method": method, "error": round(error, 5), "seconds": round(seconds, 3), "failure": failure}
+                writer.writerow(row | made)
+                file.flush()
+            print(f"{key.dataset}, prior {key.prior}, trial {key.trial}{', slow ones' if slow else ''}", flush=True)
+
+
+def summarise() -> None:
+    """Mean error over the cells, seconds, failures, and in how many cells PUClassifier errs less."""
+    ours: dict[tuple[str, float, int], float] = {
+        (r["dataset"], r["prior"], r["trial"]): r["error"]
+        for r in Store(RESULTS / "paper" / "full.jsonl").tidy()
+        if r["table"] == "classification" and r["method"] == "pu_classifier"
+    }
+    cells: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
+    failures: Counter[str] = Counter()
+    times = defaultdict(list)
+    for r in read_rows(PATH.stem):
+        times[r["method"]].append(float(r["seconds"]))
+        key = r["dataset"], float(r["prior"]), int(r["trial"])
+        if r["failure"]:
+            failures[r["method"]] += 1
+        else:
+            cells[r["method"]][key[:2]].append((float(r["error"]), ours[key]))
+    print(
+        f"{'method':55s} {'error':>6s} {'ours':>6s} {'cells':>5s} {'ours better':>11s} {'failed':>6s} {'median s':>8s}"
+    )
+    for method in times:
+        means = np.array([np.mean(v, axis=0) for v in cells[method].values()]).reshape(-1, 2)
+        better = int(np.sum(means[:, 1] < means[:, 0]))
+        error, own = 100 * means.mean(axis=0) if len(means) else (float("nan"), float("nan"))
+        print(
+            f"{method:55s} {error:6.2f} {own:6.2f} {len(means):5d} {better:11d} {failures[method]:6d} "
+            f"{np.median(times[method]):8.2f}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--trials", type=int, default=1)
+    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=DATASETS)
+    parser.add_argument("--timed", nargs="*", default=["phishing", "mnist"], help="data sets to time PUClassifier on")
+    parser.add_argument("--limit", type=int, default=40, help="seconds a fit may take")
+    parser.add_argument("--summarise", action="store_true")
+    args = parser.parse_args()
+    if not args.summarise:
+        run(args)
+    summarise()
+
+
+if __name__ == "__main__":
+    main()

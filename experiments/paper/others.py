@@ -1,0 +1,93 @@
+"""Every other classifier on the draws of the full run, on one core, with the class priors that the full run estimated.
+
+Rows are in ``others.jsonl`` beside the full run's, in the same format; each holds its reliability diagram's bins as
+well. A run that was stopped is taken up where it was: the first trial of all cells comes first, method by method.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import defaultdict
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.paper.config import FULL
+from experiments.paper.draws import Draw, Key, draw
+from experiments.paper.methods import reliability_bins
+from experiments.paper.methods.others import METHODS, TRUE_PRIOR
+from experiments.paper.runner import class_row
+from experiments.paper.store import Store
+
+#: What the full run calls the recommended classifier, and its name in the table of the others.
+OURS = "pu_classifier"
+
+
+def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str] | None = None) -> None:
+    """Do what is left, and write the table."""
+    full, store = Store(folder / f"{FULL.name}.jsonl"), Store(folder / "others.jsonl")
+    unknown = set(methods or ()) - set(METHODS)
+    if unknown:
+        raise SystemExit(f"unknown methods: {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
+    estimates = {
+        (r["dataset"], r["prior"], r["trial"]): r["estimate"]
+        for r in full.tidy()
+        if r["table"] == "prior" and r["method"] == "class_prior"
+    }
+    for trial in range(trials):
+        for method in methods or METHODS:
+            start = time.perf_counter()
+            for key in (Key(name, prior, trial) for name in datasets for prior in FULL.priors):
+                where = (key.dataset, key.prior, key.trial)
+                if (method, *where) not in store:
+                    store.add((method, *where), [one_row(_drawn(key), method, estimates[where])])
+            print(f"{method}, trial {trial}: {time.perf_counter() - start:.0f} s", flush=True)
+    print(write_table(folder, full, store))
+
+
+@lru_cache(maxsize=21)
+def _drawn(key: Key) -> Draw:
+    return draw(FULL, key)
+
+
+def one_row(d: Draw, method: str, estimate: float) -> dict[str, Any]:
+    """One classifier on one draw."""
+    prior = d.share if method in TRUE_PRIOR else estimate
+    start = time.process_time()  # of one thread: a busy machine changes little
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        probability = METHODS[method](d, prior)
+    seconds = time.process_time() - start
+    bins = reliability_bins(probability, d.y_test, d.key.prior)
+    return {**class_row(d, method, probability, prior, seconds), "bins": np.round(bins, 5).tolist()}
+
+
+def write_table(folder: Path, full: Store, store: Store) -> Path:
+    """Mean error and calibration error of each method over the cells, beside the full run's on the same draws."""
+    rows = store.tidy()
+    done = {(r["dataset"], r["prior"], r["trial"]) for r in rows}
+    rows += [
+        r
+        for r in full.tidy()
+        if r["table"] == "classification"
+        and r["method"].startswith(OURS)
+        and (r["dataset"], r["prior"], r["trial"]) in done
+    ]
+    cells: dict[str, dict[tuple[str, float], list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    for r in rows:
+        measured = r["error"], r["calibration_error"], r["seconds"]
+        cells[r["method"]][r["dataset"], r["prior"]].append(measured)
+    best = cells[OURS]
+    lines = ["method,cells,draws,error,calibration_error,seconds,better_than_pu_classifier"]
+    table = []
+    for method, by in cells.items():
+        error, calibration, seconds = np.mean([np.mean(v, axis=0) for v in by.values()], axis=0)
+        wins = sum(np.mean(v, axis=0)[0] < np.mean(best[c], axis=0)[0] for c, v in by.items() if c in best)
+        n_draws = sum(map(len, by.values()))
+        table.append((error, f"{method},{len(by)},{n_draws},{error:.5f},{calibration:.5f},{seconds:.2f},{wins}"))
+    path = folder / "others.csv"
+    path.write_text("\n".join(lines + [line for _, line in sorted(table)]) + "\n")
+    return path

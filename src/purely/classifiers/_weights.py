@@ -1,0 +1,48 @@
+"""Weights of the rows, and what is passed on to the estimators inside a classifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight
+
+__all__ = ["normalised_weights", "weighted_mean", "weighted_quantile"]
+
+Floats = NDArray[np.float64]
+
+
+def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
+    r"""Weights with the mean 1 over the positives and over the unlabelled rows; None where none are given.
+
+    A PU risk holds a mean over P and one over U, :math:`\sum_i w_i f(x_i) / \sum_i w_i` each. How the kinds weigh
+    against each other is the class prior's matter, so only the ratios of weights within a kind count.
+    """
+    if sample_weight is None:
+        return None
+    weight = np.array(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
+    for mask, name in ((positive, "positive"), (~positive, "unlabelled")):
+        if np.count_nonzero(weight[mask]) < 2:
+            raise ValueError(
+                f"sample_weight must be above zero for at least two rows of each class; it is zero for all but "
+                f"{np.count_nonzero(weight[mask])} of the {np.count_nonzero(mask)} {name} rows."
+            )
+        weight[mask] /= weight[mask].mean()
+    return weight
+
+
+def weighted_mean(values: Any, weight: Floats | None) -> float:
+    """The mean, weighted where there are weights."""
+    return float(np.mean(values)) if weight is None else float(np.average(values, weights=weight))
+
+
+def weighted_quantile(values: Any, q: float, weight: Floats | None) -> float:
+    """A quantile by linear interpolation; with equal weights that of :func:`numpy.quantile`."""
+    if weight is None:
+        return float(np.quantile(values, q))
+    order = np.argsort(values, kind="stable")
+    order = order[weight[order] > 0.0]
+    # The way from a value to the next is as long as half of both their weights.
+    place = np.concatenate([[0.0], np.cumsum(0.5 * (weight[order][:-1] + weight[order][1:]))])
+    return float(np.interp(q * place[-1], place, np.asarray(values)[order]))

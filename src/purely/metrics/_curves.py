@@ -1,0 +1,191 @@
+"""Curves over all thresholds, each with a pointwise interval; the formulas are those of the ranking metrics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from purely.labels import Scenario
+from purely.metrics._estimate import MAX_GROUPS, Evaluation, Floats, Functional, group_scores, needs_prior
+from purely.metrics._ranking import false_positive_mass, precision_at
+
+__all__ = ["PUPrecisionRecallCurve", "PUROCCurve", "pu_precision_recall_curve", "pu_roc_curve"]
+
+
+@dataclass(frozen=True, eq=False)
+class PUROCCurve:
+    """ROC curve of positives against negatives, from :func:`pu_roc_curve`.
+
+    Attributes
+    ----------
+    false_positive_rate, true_positive_rate, thresholds : ndarray of shape (m,)
+        A row is predicted positive at score >= threshold; the first threshold is infinite.
+    false_positive_rate_low, false_positive_rate_high : ndarray of shape (m,)
+        Pointwise interval at each threshold.
+    level : float
+    assumption : str
+    """
+
+    false_positive_rate: Floats = field(repr=False)
+    true_positive_rate: Floats = field(repr=False)
+    thresholds: Floats = field(repr=False)
+    false_positive_rate_low: Floats = field(repr=False)
+    false_positive_rate_high: Floats = field(repr=False)
+    level: float
+    assumption: str
+
+
+@dataclass(frozen=True, eq=False)
+class PUPrecisionRecallCurve:
+    """Precision against recall, from :func:`pu_precision_recall_curve`.
+
+    Attributes
+    ----------
+    precision, recall, thresholds : ndarray of shape (m,)
+        From the highest threshold down: recall rises. A row is predicted positive at score >= threshold.
+    precision_low, precision_high : ndarray of shape (m,)
+        Pointwise interval at each threshold.
+    level : float
+    assumption : str
+    """
+
+    precision: Floats = field(repr=False)
+    recall: Floats = field(repr=False)
+    thresholds: Floats = field(repr=False)
+    precision_low: Floats = field(repr=False)
+    precision_high: Floats = field(repr=False)
+    level: float
+    assumption: str
+
+
+def pu_roc_curve(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    *,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 500,
+    random_state: Any = None,
+) -> PUROCCurve:
+    """ROC curve of positives against negatives, with a pointwise interval of the false positive rate.
+
+    Arguments as for :func:`pu_roc_auc`.
+
+    Returns
+    -------
+    PUROCCurve
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_roc_curve
+    >>> data = make_gaussians(1000, 2000, random_state=1)
+    >>> curve = pu_roc_curve(data.y, data.X[:, 0], class_prior=0.5, random_state=0)
+    >>> k = int((curve.thresholds >= 1.0).sum()) - 1
+    >>> curve.true_positive_rate[k].round(2), curve.false_positive_rate[k].round(2)  # the truth is 0.84, 0.16
+    (np.float64(0.85), np.float64(0.15))
+    """
+
+    def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
+        mass = false_positive_mass(p, x, prior)[1]
+        return np.asarray(np.minimum(mass / (1.0 - np.asarray(prior)[..., None]), 1.0))
+
+    given = y, score, needs_prior(class_prior, "the ROC curve"), scenario, level, n_bootstrap, random_state
+    curve = _curve(functional, *given)
+    return PUROCCurve(
+        false_positive_rate=np.append(0.0, curve.value),
+        true_positive_rate=np.append(0.0, curve.recall),
+        thresholds=np.append(np.inf, curve.thresholds),
+        false_positive_rate_low=np.append(0.0, curve.low),
+        false_positive_rate_high=np.append(0.0, curve.high),
+        level=curve.level,
+        assumption=curve.assumption,
+    )
+
+
+def pu_precision_recall_curve(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    *,
+    scenario: Scenario = "case-control",
+    level: float = 0.95,
+    n_bootstrap: int = 500,
+    random_state: Any = None,
+) -> PUPrecisionRecallCurve:
+    """Precision and recall at every threshold, with a pointwise interval of the precision.
+
+    Arguments as for :func:`pu_roc_auc`.
+
+    Returns
+    -------
+    PUPrecisionRecallCurve
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_precision_recall_curve
+    >>> data = make_gaussians(1000, 2000, random_state=1)
+    >>> curve = pu_precision_recall_curve(data.y, data.X[:, 0], class_prior=0.5, random_state=0)
+    >>> bool((curve.precision_low <= curve.precision).all())
+    True
+    """
+
+    def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
+        return precision_at(*false_positive_mass(p, x, prior), prior)
+
+    given = y, score, needs_prior(class_prior, "the precision-recall curve"), scenario, level, n_bootstrap, random_state
+    curve = _curve(functional, *given)
+    return PUPrecisionRecallCurve(
+        curve.value, curve.recall, curve.thresholds, curve.low, curve.high, curve.level, curve.assumption
+    )
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A curve over the distinct scores, highest first, and its band."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+    recall: Floats
+    thresholds: Floats
+    level: float
+    assumption: str
+
+
+def _curve(
+    functional: Functional,
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: Any,
+    scenario: Scenario,
+    level: float,
+    n_bootstrap: int,
+    random_state: Any,
+) -> _Curve:
+    """A functional of shares at every threshold; the band is the draws' spread around their own mean."""
+    evaluation = Evaluation.read(y, class_prior, scenario, level, n_bootstrap, random_state)
+    assert evaluation.prior is not None
+    scores = evaluation.column(score, "score")
+    group, n_groups = group_scores(scores)
+    p, x = evaluation.shares(*evaluation.counts(group, n_groups))
+    value = functional(p, x, np.asarray(evaluation.prior.value))
+    low = high = np.full_like(value, np.nan)
+    if evaluation.n_bootstrap > 1:
+        coarse, n_coarse = group_scores(scores, MAX_GROUPS // 4)
+        draws = functional(*evaluation.draws(*evaluation.counts(coarse, n_coarse), 0.0))
+        tail = (1.0 - evaluation.level) / 2.0
+        arms = np.quantile(draws, [tail, 1.0 - tail], axis=0) - draws.mean(axis=0)
+        coarse_of_fine = np.empty(n_groups, dtype=np.intp)
+        coarse_of_fine[group] = coarse
+        place = (n_coarse - 1) - coarse_of_fine[::-1]
+        low = np.clip(value + np.minimum(arms[0], 0.0)[place], 0.0, 1.0)
+        high = np.clip(value + np.maximum(arms[1], 0.0)[place], 0.0, 1.0)
+    return _Curve(
+        value, low, high, np.cumsum(p[::-1]), np.unique(scores)[::-1], evaluation.level, evaluation.assumption()
+    )
