@@ -16,7 +16,7 @@ from purely.plotting import ClassPriorDisplay, ScoreDisplay
 
 X, y_true = fetch_20newsgroups_comp_sci(return_X_y=True)
 data = make_pu(X, y_true, n_positive=500, n_unlabelled=1500, class_prior=0.3, random_state=0)
-print(f"{data.X.shape[0]} texts, {data.X.shape[1]} words, {data.X.nnz / np.prod(data.X.shape):.1%} of the matrix filled")
+print(f"{data.X.shape[0]} texts, {data.X.shape[1]} words, {data.X.nnz / np.prod(data.X.shape):.1%} of the cells filled")
 
 # %%
 # How many are there? Several methods read the same out-of-fold scores; where they agree, the answer is settled.

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from purely.classifiers import NNPUClassifier, fit_classifiers
+from purely.classifiers import NNPUClassifier, PUClassifier, fit_classifiers
 from purely.classifiers._nnpu_recipe import read_recipe
 from tests.classifiers.conftest import gaussians, single_sample
 
@@ -148,3 +148,15 @@ def test_stacks_need_equal_shapes():
         fit_classifiers(models, [gaussians(0, 20, 40), gaussians(0, 21, 40)])
     with pytest.raises(ValueError, match="2 estimators and 1 data sets"):
         fit_classifiers(models, [gaussians(0, 20, 40)])
+
+
+def test_rare_positives_get_the_logistic_loss():
+    """And classifiers of both losses can be fitted together."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [40, 160])
+    data = [(rng.normal(size=(200, 2)) + 2.0 * y[:, None], y) for _ in range(2)]
+    models = [PUClassifier(p, members=["networks"], cv=2, random_state=0, device="cpu") for p in (0.05, 0.5)]
+    fit_classifiers(models, data)
+    assert [m.networks_member_.loss for m in models] == ["logistic", "sigmoid"]
+    alone = PUClassifier(0.05, members=["networks"], cv=2, random_state=0, device="cpu").fit(*data[0])
+    np.testing.assert_allclose(models[0].predict_proba(data[0][0]), alone.predict_proba(data[0][0]), atol=1e-4)

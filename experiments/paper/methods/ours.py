@@ -16,8 +16,8 @@ from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
 from purely.classifiers._stacked_fit import begin as begin_fit
+from purely.classifiers._stacked_fit import fit_members
 from purely.classifiers.auto import NETWORK_SETTINGS
-from purely.representation import fit_together
 
 
 def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
@@ -34,7 +34,7 @@ def finish(models: list[PUClassifier], draws: list[Draw]) -> None:
     """Train the networks of all as one stack, and calibrate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PurelyWarning)
-        fit_together([m.networks_member_ for m in models], [(d.X, d.y) for d in draws])
+        fit_members(models, [(d.X, d.y) for d in draws])
     for model in models:
         model._end()
 

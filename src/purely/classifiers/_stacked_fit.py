@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.representation._networks import fit_together
 
-__all__ = ["begin", "fit_classifiers"]
+__all__ = ["begin", "fit_classifiers", "fit_members"]
 
 
 def fit_classifiers(
@@ -53,11 +53,20 @@ def fit_classifiers(
     begun = Parallel(n_jobs=n_jobs, max_nbytes=None)(delayed(begin)(e, X, y) for e, (X, y) in pairs)
     for estimator, state in zip(estimators, begun, strict=True):
         estimator.__dict__.update(state)
-    networks = [(e.networks_member_, rows) for e, rows in pairs if hasattr(e, "networks_member_")]
-    if networks:
-        fit_together([e for e, _ in networks], [rows for _, rows in networks])
+    fit_members(estimators, data)
     for estimator in estimators:
         estimator._end()
+
+
+def fit_members(estimators: Sequence[Any], data: Sequence[tuple[Any, ArrayLike]]) -> None:
+    """Train the networks of classifiers that have begun, those of one loss as one stack."""
+    stacks: dict[str, list[tuple[Any, tuple[Any, ArrayLike]]]] = {}
+    for estimator, rows in zip(estimators, data, strict=True):
+        if hasattr(estimator, "networks_member_"):
+            network = estimator.networks_member_
+            stacks.setdefault(network.loss, []).append((network, rows))
+    for stack in stacks.values():
+        fit_together([network for network, _ in stack], [rows for _, rows in stack])
 
 
 def begin(estimator: Any, X: Any, y: ArrayLike) -> dict[str, Any]:

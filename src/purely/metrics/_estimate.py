@@ -248,7 +248,8 @@ class Evaluation:
 def widened(estimate: PUEstimate, factor: float, legal: tuple[float, float]) -> PUEstimate:
     """The estimate with a standard error and an interval `factor` times as long, within the legal range."""
     low, high = (
-        float(np.clip(estimate.value + factor * (end - estimate.value), *legal)) for end in (estimate.low, estimate.high)
+        float(np.clip(estimate.value + factor * (end - estimate.value), *legal))
+        for end in (estimate.low, estimate.high)
     )
     return replace(estimate, standard_error=factor * estimate.standard_error, low=low, high=high)
 
