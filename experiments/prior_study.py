@@ -7,8 +7,8 @@ tidy: one estimate each.
     PYTHONPATH=src python experiments/prior_study.py --suite paper --half choose --trials 20 --jobs 16 --out choose.csv
     PYTHONPATH=src python experiments/prior_study.py --suite paper --half report --trials 20 --jobs 16 --out report.csv
     PYTHONPATH=src python experiments/prior_study.py --suite generators --trials 20 --jobs 16 --out generators.csv
-    PYTHONPATH=src python experiments/prior_study.py --suite generators --priors 0.3 0.5 0.7 --n-positive 1000 --models \
-        --whole class-prior --trials 5 --jobs 1 --out coverage.csv  # coverage of ClassPrior alone: 8 s a draw on a core
+    PYTHONPATH=src python experiments/prior_study.py --suite generators --priors 0.3 0.5 0.7 --n-positive 1000 \
+        --models --whole class-prior --trials 5 --jobs 1 --out coverage.csv  # ClassPrior alone, 8 s a draw on a core
     PYTHONPATH=src python experiments/prior_study.py --suite hard --half report --trials 5 --jobs 16 --out hard.csv
     python experiments/prior_study.py --summarise report.csv
 
