@@ -20,7 +20,6 @@ from purely.prior import (
     LogisticCeilingPrior,
     PenL1Prior,
     RegroupingPrior,
-    TIcEPrior,
 )
 from purely.prior._ratio import cross_fit, grouped_folds
 from purely.prior._scores import ScoreTable
@@ -276,14 +275,6 @@ def test_penalised_l1_finds_widths_narrower_than_the_classes(prior, seed):
         n_positive=800, n_unlabelled=1600, random_state=seed
     )
     assert fit(PenL1Prior(n_resamples=0), sample.X, sample.y).class_prior_ == pytest.approx(prior, abs=0.12)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_tice_errs_by_its_confidence_term(seed):
-    # Half of the unlabelled rows are positive and c = .5. A pure subset of T = 1,000 of the 1,440 rows that give bounds
-    # has the term sqrt(.25 (1 - delta) / (delta T)), delta = 1 / (1 + .004 * 1440): .038, or .09 of the share.
-    X, y = make_separable(0.5, seed)
-    assert -0.05 < fit(TIcEPrior(), X, y).class_prior_ - 0.5 < 0.2
 
 
 def test_method_may_be_an_instance(separable):

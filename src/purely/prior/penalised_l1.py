@@ -150,6 +150,12 @@ class PenL1Prior(PriorEstimator):
     diagnostics_ : PriorDiagnostics
         The divergence against the share.
 
+    Notes
+    -----
+    Basis functions are local averages of the densities. A basis function that is as wide as the distance between the
+    classes mixes them, and narrow ones need many rows: where no width does both, in many columns above all, the share
+    comes out too large.
+
     References
     ----------
     .. [1] du Plessis, M. C., Niu, G. and Sugiyama, M. Class-prior estimation for learning from positive and unlabeled
