@@ -110,13 +110,13 @@ def fit_basis(p: Floats, u: Floats, alpha: float | None = None) -> BasisFit:
     if alpha is not None:
         return BasisFit(minimise_penalised_l1(mean_p, mean_u, alpha), alpha, mean_p, mean_u)
     variance_p, variance_u = p.var(axis=0) / len(p), u.var(axis=0) / len(u)
-    share, near = 1.0, np.ones(mean_p.size, dtype=bool)
+    share, tolerance, near = 1.0, 0.0, np.ones(mean_p.size, dtype=bool)
     for _ in range(4):
         error = np.sqrt(share**2 * variance_p + variance_u)
-        alpha = max(np.sqrt(2.0 / np.pi) * float((mean_p * error)[near].sum()), 1e-12)
-        share = minimise_penalised_l1(mean_p, mean_u, alpha)
+        tolerance = max(float(np.sqrt(2.0 / np.pi) * (mean_p * error)[near].sum()), 1e-12)
+        share = minimise_penalised_l1(mean_p, mean_u, tolerance)
         near = share * mean_p - mean_u > -np.sqrt(share**2 * variance_p + variance_u)
-    return BasisFit(share, float(alpha), mean_p, mean_u)
+    return BasisFit(share, tolerance, mean_p, mean_u)
 
 
 class PenL1Prior(PriorEstimator):
