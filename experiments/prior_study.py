@@ -7,6 +7,8 @@ tidy: one estimate each.
     PYTHONPATH=src python experiments/prior_study.py --suite paper --half choose --trials 20 --jobs 16 --out choose.csv
     PYTHONPATH=src python experiments/prior_study.py --suite paper --half report --trials 20 --jobs 16 --out report.csv
     PYTHONPATH=src python experiments/prior_study.py --suite generators --trials 20 --jobs 16 --out generators.csv
+    PYTHONPATH=src python experiments/prior_study.py --suite generators --priors 0.3 0.5 0.7 --n-positive 1000 \
+        --models --whole class-prior --trials 5 --jobs 1 --out coverage.csv  # ClassPrior alone, 8 s a draw on a core
     PYTHONPATH=src python experiments/prior_study.py --suite hard --half report --trials 5 --jobs 16 --out hard.csv
     python experiments/prior_study.py --summarise report.csv
 
@@ -33,6 +35,7 @@ from joblib import Parallel, delayed, parallel_config
 
 from purely import datasets
 from purely.prior import (
+    ClassPrior,
     ClassPriorWarning,
     KernelMeanPrior,
     PenL1Prior,
@@ -70,8 +73,9 @@ READERS: dict[str, Any] = {
 }
 #: Methods whose intervals are resampled here; the others' come from the folds or from their own standard error.
 SAMPLED = {"combined", "best-bin"}
-#: Estimators that do not read a score.
+#: Estimators that are fitted as a user would; all but the first do not read a score.
 WHOLE = {
+    "class-prior": lambda: ClassPrior(),
     "km1": lambda: KernelMeanPrior("km1"),
     "km2": lambda: KernelMeanPrior("km2"),
     "penl1": lambda: PenL1Prior(n_resamples=20),
@@ -249,10 +253,10 @@ def cells_of(args: argparse.Namespace) -> Iterator[tuple[Cell, Any]]:
         for name, problem in generator_problems().items():
             if args.datasets and name not in args.datasets:
                 continue
-            for n_p, n_u in ((1000, 2000), (200, 2000)):
-                for prior in (0.1, 0.3, 0.5, 0.7, 0.9):
+            for n_p in args.n_positive:
+                for prior in args.priors:
                     for trial in trials:
-                        yield Cell("generators", name, prior, n_p, n_u, "all", trial), problem
+                        yield Cell("generators", name, prior, n_p, 2000, "all", trial), problem
         return
     if args.suite == "paper":
         settings = [(p, 1000, 2000) for p in (0.3, 0.5, 0.7)]
@@ -323,6 +327,8 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=2)
     parser.add_argument("--first-trial", type=int, default=0)
     parser.add_argument("--datasets", nargs="*", default=[])
+    parser.add_argument("--priors", nargs="*", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9], help="of the generators")
+    parser.add_argument("--n-positive", nargs="*", type=int, default=[1000, 200], help="of the generators")
     parser.add_argument("--models", nargs="*", default=["forest", *AUTO_MODELS])
     parser.add_argument("--whole", nargs="*", default=["km1", "km2", "penl1", "tice", "regrouping-km1"])
     parser.add_argument("--jobs", type=int, default=2)

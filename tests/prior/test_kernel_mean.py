@@ -20,64 +20,66 @@ def mixture(n_p, n_u, d, prior, seed, gap=3.0):
 
 
 class Reference:
-    """The curve d by a dense interior-point solver on the whole Gram matrix, slope by a central difference."""
+    """The curve d by a dense interior-point solver on the whole Gram matrix."""
 
     def __init__(self, X, positive, width):
         cvxopt = pytest.importorskip("cvxopt")
-        cvxopt.solvers.options.update(show_progress=False, abstol=1e-13, reltol=1e-12, feastol=1e-12)
-        self.cvxopt = cvxopt
+        self.options = {"show_progress": False, "abstol": 1e-13, "reltol": 1e-12, "feastol": 1e-12}
+        self.solve = cvxopt.solvers.qp
+        self.matrix = matrix = cvxopt.matrix
         X = X - X.mean(axis=0)
         norms = (X**2).sum(axis=1)
         self.K = np.exp(-0.5 * np.maximum(norms[:, None] + norms - 2.0 * X @ X.T, 0.0) / width**2)
         self.u = (~positive) / np.count_nonzero(~positive)
         self.p = positive / np.count_nonzero(positive)
         n = len(X)
-        matrix = cvxopt.matrix
-        self.parts = (matrix(-np.eye(n)), matrix(np.zeros(n)), matrix(np.ones((1, n))), matrix(1.0))
+        self.parts = (cvxopt.spmatrix(-1.0, range(n), range(n)), matrix(0.0, (n, 1)), matrix(1.0, (1, n)), matrix(1.0))
         self.quadratic = matrix(2.0 * self.K)
 
     def distance(self, t):
         target = t * self.u + (1.0 - t) * self.p
-        found = self.cvxopt.solvers.qp(self.quadratic, self.cvxopt.matrix(-2.0 * self.K @ target), *self.parts)
+        linear = self.matrix(-2.0 * self.K @ target)
+        found = self.solve(self.quadratic, linear, *self.parts, kktsolver="chol2", options=self.options)
         v = np.array(found["x"]).ravel()
         return float(np.sqrt(max((v - target) @ self.K @ (v - target), 0.0)))
 
-    def kappa(self, threshold, steps=9):
-        """Bisection in kappa."""
-        low, high = 0.0, 0.875
-        for _ in range(steps):
-            middle = 0.5 * (low + high)
-            t, h = 1.0 / (1.0 - middle), 0.004
-            slope = (self.distance(t + h) - self.distance(t - h)) / (2.0 * h)
-            low, high = (low, middle) if slope > threshold else (middle, high)
-        return 0.5 * (low + high)
+
+# Fifteen problems: columns, rows, prior, distance of the classes. The five smallest run every time.
+PROBLEMS = [
+    (1, 500, 0.3, 3.0),
+    (3, 500, 0.7, 3.0),
+    (10, 500, 0.5, 4.0),
+    (25, 500, 0.6, 4.0),
+    (50, 500, 0.4, 5.0),
+    pytest.param(1, 1500, 0.7, 4.0, marks=pytest.mark.slow),
+    pytest.param(2, 600, 0.5, 2.5, marks=pytest.mark.slow),
+    pytest.param(2, 1000, 0.2, 3.0, marks=pytest.mark.slow),
+    pytest.param(5, 700, 0.6, 3.0, marks=pytest.mark.slow),
+    pytest.param(8, 800, 0.3, 3.0, marks=pytest.mark.slow),
+    pytest.param(15, 1200, 0.5, 3.0, marks=pytest.mark.slow),
+    pytest.param(20, 600, 0.7, 4.0, marks=pytest.mark.slow),
+    pytest.param(30, 900, 0.4, 4.0, marks=pytest.mark.slow),
+    pytest.param(40, 700, 0.3, 5.0, marks=pytest.mark.slow),
+    pytest.param(50, 1500, 0.5, 4.0, marks=pytest.mark.slow),
+]
 
 
-# Dense reference programmes of n = 500 rows take a second each, so the fifteen problems are split: the small sizes run
-# every time, the larger ones are marked slow.
-SMALL = [(1, 300, 0.3), (2, 300, 0.5), (5, 300, 0.7), (20, 300, 0.5), (50, 300, 0.3)]
-LARGE = [(d, n, p) for d, n in ((1, 500), (3, 500), (10, 500), (30, 500), (50, 500)) for p in (0.3, 0.7)]
-
-
-@pytest.mark.parametrize(("d", "n", "prior"), SMALL)
-def test_kappa_agrees_with_a_dense_reference(d, n, prior):
-    check_against_reference(d, n, prior)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("d", "n", "prior"), LARGE)
-def test_kappa_agrees_with_a_dense_reference_on_larger_problems(d, n, prior):
-    check_against_reference(d, n, prior)
-
-
-def check_against_reference(d, n, prior):
-    X, positive = mixture(n // 3, n - n // 3, d, prior, seed=d + n)
+@pytest.mark.parametrize(("d", "n", "prior", "gap"), PROBLEMS)
+def test_kappa_agrees_with_a_dense_reference(d, n, prior, gap):
+    X, positive = mixture(n // 3, n - n // 3, d, prior, seed=d + n, gap=gap)
     found = kernel_mean(X, positive, variants=("km1",))
-    assert found.gaps.max() <= 1e-5
-    assert found.gaps[np.argmin(np.abs(found.slopes - found.threshold["km1"]))] <= 2e-8
-    if found.bound["km1"] is None and found.kappa["km1"] < 0.87:
-        reference = Reference(X, positive, found.width)
-        assert found.kappa["km1"] == pytest.approx(reference.kappa(found.threshold["km1"]), abs=0.005)
+    kappa, threshold = found.kappa["km1"], found.threshold["km1"]
+    assert found.bound["km1"] is None
+    assert found.gaps[np.argmin(np.abs(found.slopes - threshold))] <= 2e-8
+    # d is convex, so a chord is at least as steep as d at its left end and at most as steep as d at its right end:
+    # if the first half of the interval rises by less than the threshold and the second by more, the reference's slope
+    # passes the threshold inside. Three programmes prove what a bisection would find.
+    reference = Reference(X, positive, found.width)
+    left, right = 1.0 / (1.0 - kappa + 0.005), 1.0 / (1.0 - kappa - 0.005)
+    middle = 0.5 * (left + right)
+    d_left, d_middle, d_right = (reference.distance(t) for t in (left, middle, right))
+    assert (d_middle - d_left) / (middle - left) <= threshold
+    assert (d_right - d_middle) / (right - middle) >= threshold
 
 
 def test_curve_is_convex_and_its_slopes_are_derivatives():

@@ -12,7 +12,16 @@ It is convex in :math:`\theta` with derivative :math:`\frac{2}{\alpha} \sum_l a_
 :math:`a_l` is the positives' mean of :math:`\varphi_l`; its minimiser is the share. The width is chosen by
 cross-validation: any weighted mean of basis functions bounds the share from above by the ratio of its means over both
 samples; the weights :math:`\max(0, \beta_l)` come from some folds, the ratio from the others, and the width with the
-smallest ratio is used.
+smallest ratio is used. Equal rows share a fold, or their noise would be taken for a violation.
+
+At the true share sampling noise alone makes some :math:`\beta_l` positive. Where a basis function holds positives only,
+the mean of :math:`\max(0, \beta_l)` is :math:`s_l / \sqrt{2\pi}` with :math:`s_l` the standard error of
+:math:`\beta_l`, so with
+
+.. math:: \alpha = \frac{2}{\sqrt{2\pi}} \sum_{l : \beta_l > -s_l} a_l s_l
+
+the derivative is zero there. This is the default: narrow basis functions, which few rows reach, get the larger
+tolerance that they need.
 
 References
 ----------
@@ -22,6 +31,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,15 +39,19 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
 from purely._base import draw_seed, level_to_z
-from purely._rows import draw_rows, fold_of_rows
+from purely._rows import draw_rows
 from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer, check_number
 from purely.prior._gaussian import centre_and_scale, in_own_order, median_distance
+from purely.prior._ratio import grouped_folds
 from purely.prior._scores import normal_interval
 
 __all__ = ["PenL1Prior", "minimise_penalised_l1"]
 
 Floats = NDArray[np.float64]
-_WIDTHS = np.logspace(-0.5, 0.25, 4)
+#: Multiples of the median distance that are tried as widths; ratios of root two.
+_WIDTHS = np.array([0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1])
+#: Least mean over new positives of a function whose mean over the positives it was found on is one.
+_HOLDS_UP = 0.9
 
 
 def minimise_penalised_l1(mean_p: Floats, mean_u: Floats, alpha: float) -> float:
@@ -69,6 +83,42 @@ def minimise_penalised_l1(mean_p: Floats, mean_u: Floats, alpha: float) -> float
     return 0.5 * (low + high)
 
 
+@dataclass(frozen=True)
+class BasisFit:
+    """Minimiser of the divergence for one set of basis functions.
+
+    Attributes
+    ----------
+    share, alpha : float
+        The minimiser, and the regularisation it was found with.
+    mean_p, mean_u : ndarray of shape (m,)
+        Means of the basis functions over the positives and the unlabelled rows.
+    """
+
+    share: float
+    alpha: float
+    mean_p: Floats
+    mean_u: Floats
+
+
+def fit_basis(p: Floats, u: Floats, alpha: float | None = None) -> BasisFit:
+    """Minimise for basis functions `p` of the positives and `u` of the unlabelled rows, one column each.
+
+    Without `alpha` the default is found together with the share, by four rounds of substitution.
+    """
+    mean_p, mean_u = p.mean(axis=0), u.mean(axis=0)
+    if alpha is not None:
+        return BasisFit(minimise_penalised_l1(mean_p, mean_u, alpha), alpha, mean_p, mean_u)
+    variance_p, variance_u = p.var(axis=0) / len(p), u.var(axis=0) / len(u)
+    share, tolerance, near = 1.0, 0.0, np.ones(mean_p.size, dtype=bool)
+    for _ in range(4):
+        error = np.sqrt(share**2 * variance_p + variance_u)
+        tolerance = max(float(np.sqrt(2.0 / np.pi) * (mean_p * error)[near].sum()), 1e-12)
+        share = minimise_penalised_l1(mean_p, mean_u, tolerance)
+        near = share * mean_p - mean_u > -np.sqrt(share**2 * variance_p + variance_u)
+    return BasisFit(share, tolerance, mean_p, mean_u)
+
+
 class PenL1Prior(PriorEstimator):
     r"""Class prior by the penalised L1 divergence.
 
@@ -76,11 +126,12 @@ class PenL1Prior(PriorEstimator):
     ----------
     alpha : float, optional
         Regularisation of the divergence (the paper's lambda). By default it follows the sampling error of the basis
-        functions' means: :math:`0.5 \sum_l a_l^2 / \sqrt{\min(n_P, n_U)}`.
+        functions' means; see :mod:`purely.prior.penalised_l1`.
     n_centers : int, default=300
         Number of basis functions, centred at rows of both samples.
     width : float, optional
-        Width of the basis functions; by default chosen by cross-validation among multiples of the median distance.
+        Width of the basis functions; by default chosen by cross-validation among multiples of the median distance,
+        0.1 to 1.1.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.labels.ClassPriors`.
     level : float, default=0.9
@@ -98,6 +149,12 @@ class PenL1Prior(PriorEstimator):
         Confidence interval of `class_prior_`.
     diagnostics_ : PriorDiagnostics
         The divergence against the share.
+
+    Notes
+    -----
+    Basis functions are local averages of the densities. A basis function that is as wide as the distance between the
+    classes mixes them, and narrow ones need many rows: where no width does both, in many columns above all, the share
+    comes out too large.
 
     References
     ----------
@@ -154,9 +211,8 @@ class PenL1Prior(PriorEstimator):
         )
         basis = _basis(squares, centers, positive, width)
         p, u = basis[positive], basis[~positive]
-        mean_p, mean_u = p.mean(axis=0), u.mean(axis=0)
-        alpha = default_alpha(mean_p, min(len(p), len(u))) if self.alpha is None else self.alpha
-        share = minimise_penalised_l1(mean_p, mean_u, alpha)
+        fitted = fit_basis(p, u, self.alpha)
+        share, alpha, mean_p, mean_u = fitted.share, fitted.alpha, fitted.mean_p, fitted.mean_u
         generator = np.random.default_rng(seed)
         replicates = []
         for _ in range(n_resamples):
@@ -205,22 +261,31 @@ class PenL1Prior(PriorEstimator):
         seed: int,
     ) -> float:
         n_folds = max(2, min(5, int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))))
-        fold = fold_of_rows(rows, positive, n_folds, seed)
-        n = min(int(np.count_nonzero(positive)), int(np.count_nonzero(~positive)))
+        fold = grouped_folds(rows, positive, n_folds, seed)
         bounds = []
         for width in _WIDTHS * median:
             basis = _basis(squares, centers, positive, width)
-            ratios = []
+            violation = np.zeros(positive.size)
             for j in range(n_folds):
                 held = fold == j
-                seen_p, seen_u = (basis[~held & m].mean(axis=0) for m in (positive, ~positive))
-                held_p, held_u = (basis[held & m].mean(axis=0) for m in (positive, ~positive))
-                share = minimise_penalised_l1(seen_p, seen_u, default_alpha(seen_p, n))
-                violated = np.maximum(0.0, share * seen_p - seen_u)
-                below = float(violated @ held_p)
-                ratios.append(float(violated @ held_u) / below if below > 1e-12 else 1.0)
-            bounds.append(np.mean(ratios) + np.std(ratios, ddof=1) / np.sqrt(n_folds))
-        return float(_WIDTHS[int(np.argmin(bounds))] * median)
+                seen = fit_basis(basis[~held & positive], basis[~held & ~positive], self.alpha)
+                weights = np.maximum(0.0, seen.share * seen.mean_p - seen.mean_u)
+                violation[held] = basis[held] @ weights / max(float(weights @ seen.mean_p), 1e-300)
+            bounds.append(_ratio_bound(violation[positive], violation[~positive]))
+        best = int(np.argmin(bounds)) if np.isfinite(bounds).any() else -1  # widest: the least noise
+        return float(_WIDTHS[best] * median)
+
+
+def _ratio_bound(p: Floats, u: Floats) -> float:
+    """Ratio of the means of a function over `u` and `p`, each a standard error to the worse side.
+
+    The function's mean over the positives it was found on is one. Narrow basis functions that few rows reach were
+    picked for their noise: on new positives the mean falls well below one, and the ratio is then not to be trusted.
+    """
+    if p.mean() < _HOLDS_UP:
+        return np.inf
+    error_p, error_u = (float(np.std(f)) / np.sqrt(max(f.size - 1, 1)) for f in (p, u))
+    return float(u.mean() + error_u) / max(float(p.mean()) - error_p, 1e-12)
 
 
 def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], width: float) -> Floats:
@@ -231,8 +296,3 @@ def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool
         size = int(np.count_nonzero(members))
         basis[centers[own], own] = (basis[members].sum(axis=0)[own] - 1.0) / max(size - 1, 1)
     return basis
-
-
-def default_alpha(mean_p: Floats, n: int) -> float:
-    """Regularisation at which the divergence tolerates violations of the size of the sampling error."""
-    return max(0.5 * float(mean_p @ mean_p) / np.sqrt(n), 1e-12)

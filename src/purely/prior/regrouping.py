@@ -1,10 +1,27 @@
 r"""Regrouping: give the positives an anchor before estimating the prior.
 
-Methods that read the largest proportion of positives in the unlabelled rows overestimate where the negatives'
-distribution contains the positives'. Regrouping [1]_ changes the problem a little so that it does not: the unlabelled
-rows that look most positive are copied into the positive sample. The region they lie in then belongs to the new
-positives alone, the assumption holds, and the prior of the new problem exceeds the old one by the few negatives of
-that region only.
+Methods that read the largest proportion :math:`\kappa` of positives in the unlabelled rows overestimate where the
+negatives' distribution contains the positives'. Regrouping [1]_ changes the problem so that it does not: in a small
+region :math:`A` that looks positive every unlabelled row is declared positive. The new positives have the density
+
+.. math:: p_1'(x) \propto \pi_U \, p_1(x) \text{ outside } A, \qquad p_1'(x) \propto p_U(x) \text{ inside } A,
+
+they occur alone in :math:`A`, and their share :math:`\pi' = \pi_U + (1 - \pi_U) P_0(A)` exceeds the old one by the few
+negatives of :math:`A` only.
+
+A sample of :math:`p_1'` is made by copying unlabelled rows of :math:`A` to the positives. With :math:`c` the weight of
+the copies, the density is :math:`p_1 + c \, p_U` in :math:`A`, and it has the form above for
+
+.. math:: c = \frac{1}{\pi_U} - \frac{1}{\rho} = \frac{1 - h}{h \rho}, \qquad \rho = \frac{P_U(A)}{P_1(A)},
+
+with :math:`h = \pi_U / \rho` the share of positives among the unlabelled rows of :math:`A`: none where they are all
+positive, so that the estimate is left alone where the assumption holds. The share :math:`h` is just what the samples do
+not determine; here the form of the logistic ceiling (:mod:`purely.prior.logistic_ceiling`) stands in.
+
+Copying every row of :math:`A` once instead, whatever :math:`h` is, as the method's authors do, is the weight
+:math:`c = n_U / n_P`. It turns the limit :math:`\kappa` of an estimate into
+:math:`\kappa \, (1 + c P_U(A)) / (1 + c \kappa)`, for instance .40 into .27 where :math:`n_U = 2 n_P` and a tenth is
+copied: also where :math:`\kappa` was right.
 
 References
 ----------
@@ -22,8 +39,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from purely._base import draw_seed
-from purely.prior._base import PriorEstimate, PriorEstimator, check_number
+from purely.prior._base import PriorEstimate, PriorEstimator, check_choice, check_number
 from purely.prior._ratio import cross_fit
+from purely.prior._scores import ScoreTable
+from purely.prior._top import top_of_ratio
 
 __all__ = ["RegroupingPrior"]
 
@@ -36,7 +55,10 @@ class RegroupingPrior(PriorEstimator):
     estimator : prior estimator, optional
         What estimates the prior of the regrouped problem; `KernelMeanPrior()` by default.
     fraction : float, default=0.1
-        Number of unlabelled rows that are copied to the positives, as a share of the number of positives.
+        Size of the region, as a share of the unlabelled rows.
+    copies : {"auto", "all"}, default="auto"
+        How many rows of the region are copied: as many as its purity calls for, none where it is pure; or all of them
+        once.
     ratio : "auto", str, estimator or list of these, default="auto"
         What ranks the unlabelled rows; see :class:`DensityRatioPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -54,13 +76,15 @@ class RegroupingPrior(PriorEstimator):
         Confidence interval of `class_prior_`, that of the regrouped problem.
     estimator_ : prior estimator
         The estimator fitted on the regrouped problem.
+    n_copied_ : int
+        Number of rows that were copied to the positives.
     diagnostics_ : PriorDiagnostics
         That of `estimator_`.
 
     Notes
     -----
-    The copied rows weigh twice in their region, so where classes are separable and there is nothing to correct the
-    estimate is too small; regrouping is for classes that overlap everywhere.
+    With `copies="auto"` the answer hangs on the form of the logistic ceiling where classes overlap everywhere. The
+    description of :mod:`purely.prior.regrouping` says how, and why `copies="all"` is too small where they do not.
 
     References
     ----------
@@ -83,6 +107,7 @@ class RegroupingPrior(PriorEstimator):
         estimator: Any = None,
         *,
         fraction: float = 0.1,
+        copies: str = "auto",
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
@@ -90,6 +115,7 @@ class RegroupingPrior(PriorEstimator):
     ) -> None:
         self.estimator = estimator
         self.fraction = fraction
+        self.copies = copies
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
@@ -97,11 +123,15 @@ class RegroupingPrior(PriorEstimator):
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
         fraction = check_number("fraction", self.fraction, 0.0, 0.5, open_low=True)
+        check_choice("copies", self.copies, ("auto", "all"))
         inner = self._inner()
         score = cross_fit(self.ratio, X, positive, cv=5, seed=draw_seed(self.random_state)).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
-        copied = best[: max(1, round(fraction * np.count_nonzero(positive)))]
+        region = best[: max(1, round(fraction * unlabelled.size))]
+        self.n_copied_ = region.size if self.copies == "all" else _copies(score, positive, region)
+        # Evenly over the region, with repeats where more copies than rows are called for.
+        copied = region[np.arange(self.n_copied_) * region.size // max(self.n_copied_, 1)]
         rows = sp.vstack([X, X[copied]], format="csr") if sp.issparse(X) else np.concatenate([X, X[copied]])
         labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)]).astype(np.intp)
         self.estimator_ = inner.fit(rows, labels)
@@ -121,3 +151,15 @@ class RegroupingPrior(PriorEstimator):
             )
         # Regrouped data are two samples, whatever they were before: the prior is the share among the unlabelled rows.
         return inner.set_params(scenario="case-control", level=self.level)
+
+
+def _copies(score: NDArray[np.float64], positive: NDArray[np.bool_], region: NDArray[np.intp]) -> int:
+    """Number of copies that make a region of unlabelled rows hold the new positives alone."""
+    top = top_of_ratio(ScoreTable.from_scores(score[positive], score[~positive]))
+    if top.pure:
+        return 0
+    n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
+    share_p = max(float(np.mean(score[positive] >= score[region].min())), 1.0 / n_p)
+    ratio = region.size / n_u / share_p
+    purity = max(top.purity, 0.05)
+    return min(round((1.0 - purity) / (purity * ratio) * region.size * n_p / n_u), n_p)

@@ -103,6 +103,7 @@ class SimplexQP:
         self.tol = tol
         self.max_iter = max_iter
         self._buffer = np.empty((0, n))
+        self._among = np.empty((0, 0))  # the buffered rows' columns of one another: gathering there stays in cache
         self._place = np.full(n, -1, dtype=np.intp)  # where a row stands in the buffer
         self._order: list[int] = []  # which row stands at each place
         self._support: Indices = np.empty(0, dtype=np.intp)
@@ -116,15 +117,23 @@ class SimplexQP:
             return
         used = len(self._order)
         if used + new.size > self._buffer.shape[0]:
-            larger = np.empty((min(self.n, max(64, 2 * (used + new.size))), self.n))
+            size = min(self.n, max(64, 2 * (used + new.size)))
+            larger, among = np.empty((size, self.n)), np.empty((size, size))
             larger[:used] = self._buffer[:used]
-            self._buffer = larger
-        self._buffer[used : used + new.size] = self._rows(new)
-        self._place[new] = np.arange(used, used + new.size)
+            among[:used, :used] = self._among[:used, :used]
+            self._buffer, self._among = larger, among
+        total = used + new.size
+        self._buffer[used:total] = self._rows(new)
+        self._place[new] = np.arange(used, total)
         self._order.extend(int(i) for i in new)
+        crossing = self._buffer[used:total].take(self._order, axis=1)
+        self._among[used:total, :total] = crossing
+        self._among[:used, used:total] = crossing[:, :used].T
 
     def _block(self, left: Indices, right: Indices) -> Floats:
-        return self._buffer[self._place[left][:, None], right[None, :]]
+        """Kernel values of pairs of buffered rows."""
+        used = len(self._order)
+        return self._among[self._place[left], :used].take(self._place[right], axis=1)
 
     def product(self, support: Indices, weights: Floats) -> Floats:
         """`K v` for a `v` given by its support and weights."""

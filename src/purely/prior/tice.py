@@ -63,6 +63,14 @@ class TIcEPrior(PriorEstimator):
     diagnostics_ : PriorDiagnostics
         The bound of the labelling frequency, fold by fold.
 
+    Notes
+    -----
+    The estimate is a confidence bound, not its centre. With 1,000 positives and 2,000 unlabelled rows the term that is
+    subtracted is 0.08 for a subset of 400 rows and 0.035 for one of 2,000, and at a share of one half 0.08 of the
+    labelling frequency is 0.19 of the share. So the share comes out too large by that much where no large subset is
+    pure, above all in many columns, and the error goes down with the root of the number of rows. It can also come out
+    too small: it is the best of hundreds of bounds, each of which fails with the probability delta, 0.09 here.
+
     References
     ----------
     .. [1] Bekker, J. and Davis, J. Estimating the class prior in positive and unlabeled data through decision tree
