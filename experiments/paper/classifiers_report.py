@@ -124,15 +124,16 @@ def other_table(full: dict[str, Cells], others: dict[str, Cells]) -> list[str]:
     if not rows:
         return []
     return [
-        f"The other classifiers, on one core, {n_trials} trial{'s' if n_trials > 1 else ''} of the same draws, on which "
-        f"``PUClassifier`` errs by {own:.2f} % (the last column counts the cells in which a classifier errs less):",
+        f"The other classifiers on the first {f'{n_trials} draws' if n_trials > 1 else 'draw'} of each cell, fitted on "
+        f"one core. ``PUClassifier`` errs by {own:.2f} % on these; the last column counts the cells in which a "
+        "classifier errs less.",
         "",
         *list_table(["classifier", "error, %", "calibration error", "seconds", "better in"], rows, "52 12 14 10 12"),
     ]
 
 
 def reliability(others: dict[str, Cells], path: Path) -> Path | None:
-    """Reliability diagrams, a panel a data set, all priors together."""
+    """Reliability diagrams, a panel a data set, the priors for which there are all methods together."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -147,11 +148,12 @@ def reliability(others: dict[str, Cells], path: Path) -> Path | None:
     }
     if not shown:
         return None
+    common = set.intersection(*(set(others[m]) for m in shown))
     fig, axes = plt.subplots(2, 4, figsize=(11, 5.6), sharex=True, sharey=True, layout="constrained")
     for ax, name in zip(axes.flat, DATASETS, strict=False):
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         for method in shown:
-            bins = [r["bins"] for (d, _), rows in others[method].items() if d == name for r in rows]
+            bins = [r["bins"] for c, rows in others[method].items() if c[0] == name and c in common for r in rows]
             if not bins:
                 continue
             weight, hits, said = np.sum(bins, axis=0)
