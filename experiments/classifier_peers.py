@@ -25,6 +25,7 @@ import time
 import warnings
 from collections import Counter, defaultdict
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -184,8 +185,21 @@ def run(args: argparse.Namespace) -> None:
             print(f"{key.dataset}, prior {key.prior}, trial {key.trial}{', slow ones' if slow else ''}", flush=True)
 
 
-def summarise() -> None:
-    """Mean error over the cells, seconds, failures, and in how many cells PUClassifier errs less."""
+@dataclass(frozen=True)
+class Comparison:
+    """A peer beside PUClassifier on the same draws; errors are means over the cells in which the peer did not fail."""
+
+    method: str
+    error: float
+    ours: float
+    cells: int
+    ours_better: int
+    failures: int
+    seconds: float
+
+
+def compared() -> list[Comparison]:
+    """Every peer that has rows."""
     ours: dict[tuple[str, float, int], float] = {
         (r["dataset"], r["prior"], r["trial"]): r["error"]
         for r in Store(RESULTS / "paper" / "full.jsonl").tidy()
@@ -201,17 +215,25 @@ def summarise() -> None:
             failures[r["method"]] += 1
         else:
             cells[r["method"]][key[:2]].append((float(r["error"]), ours[key]))
+    found = []
+    for method, taken in times.items():
+        means = np.array([np.mean(v, axis=0) for v in cells[method].values()]).reshape(-1, 2)
+        error, own = means.mean(axis=0) if len(means) else (float("nan"), float("nan"))
+        better = int(np.sum(means[:, 1] < means[:, 0]))
+        found.append(
+            Comparison(method, float(error), float(own), len(means), better, failures[method], float(np.median(taken)))
+        )
+    return found
+
+
+def summarise() -> None:
+    """Mean error over the cells, seconds, failures, and in how many cells PUClassifier errs less."""
     print(
         f"{'method':55s} {'error':>6s} {'ours':>6s} {'cells':>5s} {'ours better':>11s} {'failed':>6s} {'median s':>8s}"
     )
-    for method in times:
-        means = np.array([np.mean(v, axis=0) for v in cells[method].values()]).reshape(-1, 2)
-        better = int(np.sum(means[:, 1] < means[:, 0]))
-        error, own = 100 * means.mean(axis=0) if len(means) else (float("nan"), float("nan"))
-        print(
-            f"{method:55s} {error:6.2f} {own:6.2f} {len(means):5d} {better:11d} {failures[method]:6d} "
-            f"{np.median(times[method]):8.2f}"
-        )
+    for p in compared():
+        numbers = f"{100 * p.error:6.2f} {100 * p.ours:6.2f} {p.cells:5d} {p.ours_better:11d} {p.failures:6d}"
+        print(f"{p.method:55s} {numbers} {p.seconds:8.2f}")
 
 
 def main() -> None:
