@@ -264,7 +264,8 @@ def begin_work(config: Config, key: Key, device: str) -> tuple[Any, list[dict[st
     seconds = time.perf_counter() - start
     low, high = model.class_prior_interval_
     row = prior_row(key, "class_prior", model.class_prior_, d.share, seconds)
-    warned = bool(getattr(model.prior_estimator_.diagnostics_, "warnings", ()))
+    found = model.prior_estimator_.diagnostics_
+    warned = not found.identifiable or found.bound is not None
     return model, [{**row, "low": low, "high": high, "covered": int(low <= d.share <= high), "warned": int(warned)}]
 
 

@@ -6,11 +6,10 @@ import csv
 from pathlib import Path
 
 import pytest
-
 from experiments import prior_tables
 
 
-@pytest.mark.parametrize("name", ["estimators", "generators", "peers"])
+@pytest.mark.parametrize("name", ["estimators", "cells", "generators", "peers"])
 def test_tables_of_the_documentation_follow_from_the_rows(name):
     path = Path(prior_tables.TABLES) / f"class_priors_{name}.csv"
     with path.open(newline="") as file:
