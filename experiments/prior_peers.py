@@ -8,9 +8,10 @@ The peers are optional and live in an environment of their own:
     python experiments/prior_peers.py --summarise experiments/results/prior_peers.csv
 
 Draws are those of `experiments/paper` (data sets, priors and seeds), so errors compare with its rows
-(`experiments/results/paper/full.jsonl`). Every estimator has its defaults and `--limit` seconds a fit; a fit that fails
-or takes longer is a row without an estimate, and `failure` says why. Ours are fitted on the first `--ours-trials` draws
-of each cell, for times on the same machine. Two trials take about 15 minutes on one core.
+(`experiments/results/paper/full.jsonl`). Every estimator has its defaults and `--limit` CPU seconds a fit; a fit that
+fails or takes longer is a row without an estimate, and `failure` says why. Ours are fitted on the first `--ours-trials`
+draws of each cell, for times on the same machine. A trial takes about 15 minutes on one core; a run that was cut short
+goes on where it stopped (`--resume`).
 
 A peer that reports the prior of the pooled rows rather than the share among the unlabelled ones is given the benefit of
 the doubt: both readings are compared with the truth and the better one counts (`reading` says which).
@@ -21,6 +22,8 @@ from __future__ import annotations
 import argparse
 import csv
 import multiprocessing
+import resource
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -65,30 +68,34 @@ def peers() -> Iterator[tuple[str, Call]]:
             yield f"pu-toolbox {name}", lambda X, y, m=made: float(m().fit(X, y).estimate())
 
 
-def timed(call: Call, X: Any, y: Any, limit: float) -> dict[str, Any]:
-    """The estimate of one fit, in a process of its own that ends at the limit."""
+def timed(call: Call, X: Any, y: Any, limit: int) -> dict[str, Any]:
+    """The estimate of one fit and its CPU seconds, in a process of its own that ends at the limit."""
     context = multiprocessing.get_context("fork")
     receive, send = context.Pipe(duplex=False)
 
     def work() -> None:
         warnings.simplefilter("ignore")
-        start = time.perf_counter()
+        spent = int(time.process_time())
+        resource.setrlimit(resource.RLIMIT_CPU, (spent + limit, spent + limit + 1))
+        start = time.process_time()
         try:
             answer = {"estimate": call(X, y), "failure": ""}
         except Exception as error:  # a peer may fail in ways of its own; the row says so
             answer = {"estimate": None, "failure": f"{type(error).__name__}: {error}"[:200]}
-        send.send(answer | {"seconds": round(time.perf_counter() - start, 3)})
+        send.send(answer | {"seconds": round(time.process_time() - start, 3)})
 
     process = context.Process(target=work)
     process.start()
     send.close()
     try:
-        answer = receive.recv() if receive.poll(limit) else {"failure": f"more than {limit:g} s", "seconds": limit}
+        answer = receive.recv()
     except EOFError:
-        answer = {"failure": "the process died", "seconds": ""}
-    process.terminate()
+        process.join()
+        out_of_time = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+        answer = {"estimate": None, "failure": f"more than {limit} s" if out_of_time else "the process died"}
+        answer["seconds"] = limit if out_of_time else ""
     process.join()
-    return {"estimate": None} | answer
+    return answer
 
 
 def readings(value: float, n_p: int, n_u: int) -> dict[str, float]:
@@ -96,7 +103,7 @@ def readings(value: float, n_p: int, n_u: int) -> dict[str, float]:
     return {"share": value, "pooled": float(np.clip((value * (n_p + n_u) - n_p) / n_u, 0.0, 1.0))}
 
 
-def rows_of_draw(drawn: Any, methods: dict[str, Call], limit: float) -> Iterator[dict[str, Any]]:
+def rows_of_draw(drawn: Any, methods: dict[str, Call], limit: int) -> Iterator[dict[str, Any]]:
     X, y = drawn.X, np.asarray(drawn.y)
     dense = X.toarray() if hasattr(X, "toarray") else np.asarray(X, dtype=float)
     for method, call in methods.items():
@@ -132,7 +139,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=2)
     parser.add_argument("--ours-trials", type=int, default=1)
-    parser.add_argument("--limit", type=float, default=120.0, help="seconds a fit")
+    parser.add_argument("--limit", type=int, default=60, help="CPU seconds a fit")
+    parser.add_argument("--resume", action="store_true", help="keep the rows that --out has")
     parser.add_argument("--datasets", nargs="*")
     parser.add_argument("--out", type=Path, default=Path("prior_peers.csv"))
     parser.add_argument("--summarise", type=Path)
@@ -145,13 +153,22 @@ def main() -> None:
     from experiments.prior_study import provenance
 
     foreign, own, made = dict(peers()), dict(ours()), provenance()
+    old = []
+    if args.resume and args.out.exists():
+        with args.out.open() as file:
+            old = list(csv.DictReader(file))
+    done = {(r["dataset"], float(r["prior"]), int(r["trial"]), r["method"]) for r in old}
     with args.out.open("w", newline="") as file:
         writer = csv.DictWriter(file, [*FIELDS, *made])
         writer.writeheader()
+        writer.writerows(old)
         for trial in range(args.trials):  # whole trials first: a run that is cut short has all cells
             for name in args.datasets or FULL.datasets:
                 for prior in FULL.priors:
-                    methods = foreign | (own if trial < args.ours_trials else {})
+                    wanted = foreign | (own if trial < args.ours_trials else {})
+                    methods = {m: c for m, c in wanted.items() if (name, prior, trial, m) not in done}
+                    if not methods:
+                        continue
                     for row in rows_of_draw(draw(FULL, Key(name, prior, trial)), methods, args.limit):
                         writer.writerow(row | made)
                         file.flush()

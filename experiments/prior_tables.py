@@ -22,10 +22,14 @@ HERE = Path(__file__).resolve().parent
 RESULTS = HERE / "results"
 TABLES = HERE.parent / "docs" / "theory" / "tables"
 DATASETS = ("ijcnn1", "phishing", "mushrooms", "a9a", "mnist", "fashion-mnist", "20news")
+#: What the columns call them.
+SHORT = ("ijcnn1", "phishing", "mushr.", "a9a", "mnist", "fashion", "20news")
+NONE = "n/a"
 #: Names of data sets in the rows of the paper's run that differ from the study's.
 SAME = {"fashion_mnist": "fashion-mnist", "news20": "20news"}
 #: (ratio, method) of the study, and what the table calls it.
 ESTIMATORS = {
+    ("auto", "combined"): "ClassPrior, draws of the other rows",
     ("auto", "logistic-ceiling"): "LogisticCeilingPrior",
     ("auto", "kernel-mean"): "kernel means of the score",
     ("auto", "best-bin"): "BestBinPrior",
@@ -53,7 +57,7 @@ def read_csv(path: Path) -> list[dict[str, Any]]:
 
 
 def class_prior_rows() -> list[dict[str, Any]]:
-    """Rows of ClassPrior in the paper's run."""
+    """Rows of ClassPrior in the paper's run; they do not say whether it warned (the column is always 0)."""
     rows = []
     with (RESULTS / "paper" / "full.jsonl").open() as file:
         for line in file:
@@ -65,12 +69,14 @@ def class_prior_rows() -> list[dict[str, Any]]:
 
 
 def number(value: float, digits: int = 3) -> str:
-    return f"{value:.{digits}f}"
+    """A number for a narrow column: .021, -.015, 4.8."""
+    text = f"{value:.{digits}f}"
+    return text.replace("0.", ".", 1) if abs(value) < 1.0 and text.lstrip("-").startswith("0.") else text
 
 
 def mean_of(rows: Iterable[dict[str, Any]], key: str, digits: int = 2) -> str:
     found = [float(r[key]) for r in rows if str(r[key]) != ""]
-    return number(float(np.mean(found)), digits) if found else "-"
+    return number(float(np.mean(found)), digits) if found else NONE
 
 
 def errors_by_dataset(rows: list[dict[str, Any]]) -> list[str]:
@@ -78,11 +84,11 @@ def errors_by_dataset(rows: list[dict[str, Any]]) -> list[str]:
     made = [r for r in rows if str(r["error"]) != ""]
     cells = [[abs(float(r["error"])) for r in made if r["dataset"] == name] for name in DATASETS]
     every = [e for cell in cells for e in cell]
-    return [number(float(np.mean(c))) if c else "-" for c in [every, *cells]]
+    return [number(float(np.mean(c))) if c else NONE for c in [every, *cells]]
 
 
 def estimators_table() -> list[list[str]]:
-    head = ["estimator", "mean", *DATASETS, "covered", "warned", "seconds", "draws"]
+    head = ["estimator", "mean", *SHORT, "cover", "warn", "s", "draws"]
 
     def line(name: str, rows: list[dict[str, Any]]) -> list[str]:
         took = number(float(np.median([float(r["seconds"]) for r in rows])), 1)
@@ -92,12 +98,25 @@ def estimators_table() -> list[list[str]]:
     # The run of all readings had the rows of five estimators for one data set only; they have a run of their own.
     study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if r["ratio"] != "none"]
     study += read_csv(RESULTS / "prior_whole.csv")
-    lines = [line("ClassPrior", class_prior_rows())]
+    lines = [line("ClassPrior", [r | {"warned": ""} for r in class_prior_rows()])]
     for (ratio, method), name in ESTIMATORS.items():
         rows = [r for r in study if (r["ratio"], r["method"]) == (ratio, method)]
         if rows:
             lines.append(line(name, rows))
     return [head, *sorted(lines, key=lambda cells: float(cells[1]))]
+
+
+def cells_table() -> list[list[str]]:
+    """ClassPrior by data set: errors and coverage of the paper's run, coverage and warnings of the study's."""
+    paper = class_prior_rows()
+    study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if (r["ratio"], r["method"]) == ("auto", "combined")]
+    table = [["data set", "draws", "mean absolute error", "covered", "draws of the study", "covered", "warned"]]
+    for name in (*DATASETS, "all"):
+        one, two = ([r for r in rows if name in (r["dataset"], "all")] for rows in (paper, study))
+        error = number(float(np.mean([abs(r["error"]) for r in one])))
+        first = [str(len(one)), error, mean_of(one, "covered")]
+        table.append([name, *first, str(len(two)), mean_of(two, "covered"), mean_of(two, "warned")])
+    return table
 
 
 def generators_table() -> list[list[str]]:
@@ -116,19 +135,20 @@ def generators_table() -> list[list[str]]:
 
 def peers_table() -> list[list[str]]:
     rows = [r | {"dataset": SAME.get(r["dataset"], r["dataset"])} for r in read_csv(RESULTS / "prior_peers.csv")]
-    head = ["estimator", "mean", *DATASETS, "failed", "seconds"]
+    head = ["estimator", "mean", *SHORT, "failed", "CPU s"]
     lines = []
     for name in dict.fromkeys(r["method"] for r in rows):
         mine = [r for r in rows if r["method"] == name]
-        failed = f"{sum(r['error'] == '' for r in mine)} of {len(mine)}"
-        took = number(float(np.median([float(r["seconds"]) for r in mine if r["seconds"]])), 1)
+        failed = f"{sum(r['error'] == '' for r in mine)}/{len(mine)}"
+        timed = [float(r["seconds"]) for r in mine if r["seconds"]]
+        took = number(float(np.median(timed)), 1) if timed else NONE
         lines.append([name.replace("Estimator", ""), *errors_by_dataset(mine), failed, took])
     return [head, *sorted(lines, key=lambda cells: float(cells[1]))]
 
 
 def main() -> None:
     TABLES.mkdir(exist_ok=True)
-    made = {"estimators": estimators_table, "generators": generators_table, "peers": peers_table}
+    made = {"estimators": estimators_table, "cells": cells_table, "generators": generators_table, "peers": peers_table}
     for name, table in made.items():
         with (TABLES / f"class_priors_{name}.csv").open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(table())

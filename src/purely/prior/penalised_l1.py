@@ -50,8 +50,8 @@ __all__ = ["PenL1Prior", "minimise_penalised_l1"]
 Floats = NDArray[np.float64]
 #: Multiples of the median distance that are tried as widths; ratios of root two.
 _WIDTHS = np.array([0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1])
-#: Least mean over new positives of a function whose mean over the positives it was found on is one.
-_HOLDS_UP = 0.9
+#: Least mean over new positives, less its error, of a function whose mean over the positives it was found on is one.
+_HOLDS_UP = 0.85
 
 
 def minimise_penalised_l1(mean_p: Floats, mean_u: Floats, alpha: float) -> float:
@@ -280,12 +280,12 @@ def _ratio_bound(p: Floats, u: Floats) -> float:
     """Ratio of the means of a function over `u` and `p`, each a standard error to the worse side.
 
     The function's mean over the positives it was found on is one. Narrow basis functions that few rows reach were
-    picked for their noise: on new positives the mean falls well below one, and the ratio is then not to be trusted.
+    picked for their noise: on new positives the mean falls well below one or hangs on a few rows, and the ratio is then
+    not to be trusted.
     """
-    if p.mean() < _HOLDS_UP:
-        return np.inf
     error_p, error_u = (float(np.std(f)) / np.sqrt(max(f.size - 1, 1)) for f in (p, u))
-    return float(u.mean() + error_u) / max(float(p.mean()) - error_p, 1e-12)
+    below = float(p.mean()) - error_p
+    return float(u.mean() + error_u) / below if below >= _HOLDS_UP else np.inf
 
 
 def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], width: float) -> Floats:
