@@ -170,7 +170,7 @@ def classify(sample: PUSample, prior: ClassPrior, seed: int) -> Classification:
         float(np.mean((posterior > 0.5) != truth)),
         float(np.mean(predicted)),
         float(np.mean(truth)),
-        pu_report(sample.y, model.oof_probability_, prior, random_state=seed),
+        pu_report(sample.y, model.oof_probability_, prior, out_of_fold=True, random_state=seed),
         {
             "accuracy": float(np.mean(predicted == truth)),
             "precision": float(np.mean(truth[predicted == 1])),

@@ -230,6 +230,7 @@ def _describe(session: Session, data: TrainingData, model: Any, size: str, scena
             model.oof_probability_,
             prior_with_interval(model),
             scenario=scenario,
+            out_of_fold=True,
             random_state=session.seed,
         )
     pool = model.unlabelled_prior_ * data.rule.n_unlabelled

@@ -248,6 +248,7 @@ def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
         scenario=table.scenario,
         level=LEVEL,
         n_bootstrap=300,
+        out_of_fold=scored.honest,
         random_state=table.seed,
     )
     return Lists(found, start, metrics)
