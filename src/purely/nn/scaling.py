@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Scaling", "column_scaling"]
 
+#: Relative to the largest value of a column, what counts as rounding.
+ROUNDING = 1e-14
+
 
 @dataclass(frozen=True)
 class Scaling:
@@ -30,7 +33,8 @@ def column_scaling(X: Any, block: int = 65536) -> Scaling:
     A dense column is centred and divided by its standard deviation, or by a quarter of its range where that is more:
     a column that is zero but for a few rows would otherwise be blown up. A sparse matrix is not centred, and all of it
     is divided by one number, its root mean square over the entries of a row: the weights of a tf-idf mean something
-    relative to each other.
+    relative to each other. A column that varies by rounding only is constant: divided by that, any other value that
+    a new row has there would be astronomical.
     """
     if sp.issparse(X):
         mean_square = float(X.multiply(X).sum()) / max(1, X.shape[0] * X.shape[1])
@@ -39,8 +43,8 @@ def column_scaling(X: Any, block: int = 65536) -> Scaling:
     starts = range(0, n, block)
     mean = np.sum([X[s : s + block].sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
     square = np.sum([((X[s : s + block] - mean) ** 2).sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
-    spread = np.max([X[s : s + block].max(axis=0) for s in starts], axis=0).astype(np.float64) - np.min(
-        [X[s : s + block].min(axis=0) for s in starts], axis=0
-    )
-    scale = np.maximum(np.sqrt(square), spread / 4.0)
-    return Scaling(mean, np.where(scale > 0, scale, 1.0))
+    high = np.max([X[s : s + block].max(axis=0) for s in starts], axis=0).astype(np.float64)
+    low = np.min([X[s : s + block].min(axis=0) for s in starts], axis=0).astype(np.float64)
+    varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
+    scale = np.maximum(np.sqrt(square), (high - low) / 4.0)
+    return Scaling(mean, np.where(varies, scale, 1.0))
