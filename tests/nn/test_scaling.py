@@ -24,5 +24,5 @@ def test_a_column_that_varies_by_rounding_is_constant():
 def test_columns_are_centred_and_scaled(offset):
     rows = offset + np.random.default_rng(0).normal(0.0, 1e-3, size=(400, 2))
     scaled = column_scaling(rows)(rows)
-    assert np.abs(scaled.mean(axis=0)).max() < 1e-6
+    assert np.abs(scaled.mean(axis=0)).max() < 1e-4  # of 1e7, a sum keeps ten digits
     assert np.all(scaled.std(axis=0) > 0.3)
