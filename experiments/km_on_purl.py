@@ -21,20 +21,15 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.feature_quality import DATASETS, N_POSITIVE, N_UNLABELLED, PRIORS
+from experiments.paper.methods.kernel_mean import estimate as estimate_prior
 from experiments.records import RESULTS, write_rows
-from purely import PURL, KernelMeanPrior, PurelyWarning, fit_together, make_pu
+from purely import PURL, PurelyWarning, fit_together, make_pu
 
 #: What the paper prints for its recipe, and what the design's prototypes measured for the cross-fitted ratio.
 RECIPES: dict[str, dict[str, Any]] = {
     "paper's recipe": {"preset": "paper", "patience": 200},
     "cross-fitted": {"cross_fit": 5},
 }
-
-
-def kernel_mean(rows: Any, y: Any) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PurelyWarning)
-        return float(KernelMeanPrior("km1").fit(rows, y).class_prior_)
 
 
 def main() -> None:
@@ -65,7 +60,7 @@ def main() -> None:
             else:
                 rows = [m.transform(d.X) for m, d in zip(models, draws, strict=True)]
             estimates = Parallel(n_jobs=args.jobs)(
-                delayed(kernel_mean)(r, d.y) for r, d in zip(rows, draws, strict=True)
+                delayed(estimate_prior)(r, d.y) for r, d in zip(rows, draws, strict=True)
             )
             for (prior, trial), estimate in zip(cells, estimates, strict=True):
                 error = abs(estimate - prior)

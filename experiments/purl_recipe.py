@@ -22,21 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from experiments.paper.methods.kernel_mean import estimate as estimate_prior
 from experiments.prior_study import DATASETS, half_of
 from experiments.records import RESULTS, read_rows, write_rows
-from purely import PURL, KernelMeanPrior, PurelyWarning, fit_together, make_pu
+from purely import PURL, PurelyWarning, fit_together, make_pu
 
 PRIORS = (0.3, 0.5, 0.7)
 EPOCHS = (5, 10, 20, 40, 80, 160)
-
-
-def kernel_mean(rows: Any, y: Any) -> float:
-    """KM1; not a number where the network has diverged."""
-    if not np.isfinite(rows).all():
-        return float("nan")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PurelyWarning)
-        return float(KernelMeanPrior("km1").fit(rows, y).class_prior_)
 
 
 def draw(X: Any, truth: Any, prior: float, seed: int) -> Any:
@@ -96,7 +88,7 @@ def run(args: argparse.Namespace) -> None:
                             "information": round(m.information_, 4),
                             "train_information": round(m.train_information_, 4),
                         }
-                        pending.append((row, d, pool.submit(kernel_mean, m.transform(d.X), d.y)))
+                        pending.append((row, d, pool.submit(estimate_prior, m.transform(d.X), d.y)))
             read = sum(job.done() for _, _, job in pending)
             print(f"{name}: {time.perf_counter() - start:.0f} s, {read} of {len(pending)} read", flush=True)
         for row, d, job in pending:

@@ -9,10 +9,6 @@ from typing import Any
 DATASETS = ("ijcnn1", "phishing", "mushrooms", "a9a", "mnist", "fashion_mnist", "news20")
 #: The paper's columns, in its order.
 COLUMNS = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda", "pnrl", "purl")
-#: Estimators of the class prior beside KM1 on the columns.
-PRIOR_METHODS = ("class_prior", "best_bin_forest", "dedpul_forest", "alphamax_forest", "tice")
-#: Classifiers beside the paper's nnPU on the columns.
-CLASSIFIERS = ("pu_classifier", "pu_classifier_true", "nnpu", "nnpu_true", "naive_forest", "naive_logistic", "oracle")
 
 
 @dataclass(frozen=True)

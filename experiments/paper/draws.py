@@ -10,6 +10,7 @@ import numpy as np
 
 from experiments.paper.config import Config
 from experiments.paper.datasets import dataset
+from experiments.prior_study import half_of
 from purely.datasets import make_pu
 
 #: Test rows of each class that are left at least: where a half has too few rows, all samples shrink by one factor.
@@ -59,8 +60,7 @@ class Draw:
 
 def reporting_half(n: int) -> Any:
     """Row numbers of the half that results are reported on; the other half is where defaults were chosen."""
-    order = np.random.default_rng(12345).permutation(n)
-    return np.sort(order[n // 2 :])
+    return half_of(np.empty(n), "report")
 
 
 @cache

@@ -7,6 +7,8 @@ one row are the same draws for all methods, so the test is paired.
 from __future__ import annotations
 
 import csv
+import gzip
+import io
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import ttest_rel
 
-from experiments.paper.config import COLUMNS, Config
+from experiments.paper.config import COLUMNS, DATASETS, Config
 from experiments.paper.datasets import dataset
 from experiments.paper.store import Store
 
@@ -65,8 +67,7 @@ class Cell:
 
 def paper_cells() -> dict[tuple[str, str, float, str], tuple[float, float]]:
     """The paper's means and standard errors; misclassification as shares."""
-    titles = {name: dataset(name).TITLE for name in Config("").datasets}
-    back = {title: name for name, title in titles.items()}
+    back = {dataset(name).TITLE: name for name in DATASETS}
     cells = {}
     with PAPER.open(newline="") as file:
         for r in csv.DictReader(file):
@@ -131,16 +132,16 @@ def write_tables(config: Config, folder: Path) -> list[Path]:
 
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
-    import gzip
-
-    fields = list(dict.fromkeys(k for r in rows for k in r))
+    """Write rows compressed, the same bytes for the same rows."""
     partial = path.with_name(path.name + ".part")
-    with partial.open("wb") as raw, gzip.GzipFile(fileobj=raw, mode="wb", mtime=0) as packed:
-        lines = [",".join(fields)]
-        packed.write(("\n".join(lines) + "\n").encode())
-        for r in rows:
-            out = [str(r.get(k, "")) for k in fields]
-            packed.write((",".join(f'"{v}"' if "," in v else v for v in out) + "\n").encode())
+    with (
+        partial.open("wb") as raw,
+        gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
+        io.TextIOWrapper(packed, newline="") as text,
+    ):
+        writer = csv.DictWriter(text, list(dict.fromkeys(k for r in rows for k in r)), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
     partial.replace(path)
     return path
 
@@ -160,8 +161,7 @@ def write_cells(path: Path, cells: dict[tuple[str, float], dict[str, Cell]]) -> 
 
 
 def ordered(cells: dict[tuple[str, float], dict[str, Cell]]) -> list[tuple[tuple[str, float], dict[str, Cell]]]:
-    order = Config("").datasets
-    return sorted(cells.items(), key=lambda item: (order.index(item[0][0]), item[0][1]))
+    return sorted(cells.items(), key=lambda item: (DATASETS.index(item[0][0]), item[0][1]))
 
 
 def methods_of(cells: dict[tuple[str, float], dict[str, Cell]]) -> list[str]:

@@ -31,7 +31,7 @@ MEMBERS = ("networks", "ratio", *MODEL_NAMES)
 #: What "auto" stands for.
 AUTO_MEMBERS = ("networks", "ratio")
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
-#: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) at a dozen times the cost.
+#: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
 #: Class prior below which their loss is the logistic one: the sigmoid loss is bounded, so a network that calls all rows
 #: negative has almost nothing to gain from the few positives.

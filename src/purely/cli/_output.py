@@ -54,7 +54,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 class RowWriter:
     """Rows to a CSV, TSV or Parquet file, or as CSV to stdout, a batch at a time."""
 
-    def __init__(self, path: Path | None, schema: Any, *, compact: bool = False) -> None:
+    def __init__(self, path: Path | None, schema: Any) -> None:
         self.schema = schema
         self.sink: Any = None
         if path is not None and path.suffix.lower() in (".parquet", ".pq"):
