@@ -11,12 +11,12 @@ CPU = torch.device("cpu")
 
 
 def starts(seeds, purpose=0, number=0):
-    return stream_starts(np.asarray(seeds, dtype=np.uint64), purpose, number)
+    return torch.from_numpy(stream_starts(np.asarray(seeds, dtype=np.uint64), purpose, number))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_bytes_are_uniform(seed):
-    values = random_words(starts([seed]), 50_000, CPU).view(torch.uint8).numpy().ravel()
+    values = random_words(starts([seed]), 50_000).view(torch.uint8).numpy().ravel()
     counts = np.bincount(values, minlength=256)
     assert stats.chisquare(counts).pvalue > 1e-6
 
@@ -24,20 +24,20 @@ def test_bytes_are_uniform(seed):
 def test_words_match_the_reference_generator():
     """splitmix64 in Python integers."""
     mask = (1 << 64) - 1
-    state = int(starts([3]).view(np.uint64)[0])
+    state = int(starts([3]).numpy().view(np.uint64)[0])
     expected = []
     for _ in range(5):
         state = (state + 0x9E3779B97F4A7C15) & mask
         z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & mask
         z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
         expected.append(z ^ (z >> 31))
-    found = random_words(starts([3]), 5, CPU).numpy().view(np.uint64)[0].tolist()
+    found = random_words(starts([3]), 5).numpy().view(np.uint64)[0].tolist()
     assert found == expected
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_normal_noise_is_normal(seed):
-    draws = normal_noise(starts([seed, seed + 1]), 20_000, CPU)
+    draws = normal_noise(starts([seed, seed + 1]), 20_000)
     assert torch.isfinite(draws).all()
     assert stats.kstest(draws[0].numpy(), "norm").pvalue > 1e-6
     assert abs(np.corrcoef(draws.numpy())[0, 1]) < 5 / np.sqrt(20_000)
@@ -53,7 +53,7 @@ def test_no_word_makes_an_infinite_number():
 
 @pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
 def test_dropout_drops_its_share(share):
-    keep = dropout_mask(starts([1, 2]), (37, 101), share, CPU)
+    keep = dropout_mask(starts([1, 2]), (37, 101), share)
     assert keep.shape == (2, 37, 101)
     n = keep.numel()
     kept = round(256 * (1 - share)) / 256
@@ -73,8 +73,8 @@ def test_every_position_is_as_likely():
 
 
 def test_streams_depend_on_seed_purpose_and_number_only():
-    together = random_words(starts([1, 2, 3]), 10, CPU)
-    assert torch.equal(together[1], random_words(starts([2]), 10, CPU)[0])
+    together = random_words(starts([1, 2, 3]), 10)
+    assert torch.equal(together[1], random_words(starts([2]), 10)[0])
     others = [starts([2], purpose=1), starts([2], number=1), starts([4])]
     for other in others:
-        assert not torch.equal(together[1], random_words(other, 10, CPU)[0])
+        assert not torch.equal(together[1], random_words(other, 10)[0])

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from purely.nn import steps
 from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 from purely.nn.networks import Architecture, StackedMLP
 from purely.nn.sources import BatchShape, StreamBatches, rows_of
@@ -198,3 +199,24 @@ def test_cpu_and_cuda_agree(way):
     way = {**way, "max_epochs": 4}
     cpu, cuda = make_engine(0).train([0, 1, 2], **way), make_engine(0, device="cuda").train([0, 1, 2], **way)
     np.testing.assert_allclose(cuda.history.held_j, cpu.history.held_j, atol=5e-3)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize("way", WAYS)
+def test_replayed_steps_are_the_steps(way, monkeypatch):
+    replayed = make_engine(0, device="cuda").train([0, 1, 2], **way)
+    monkeypatch.setattr(steps, "MOST_GRAPHS", 0)
+    launched = make_engine(0, device="cuda").train([0, 1, 2], **way)
+    np.testing.assert_allclose(replayed.history.held_j, launched.history.held_j, atol=1e-4)
+    np.testing.assert_allclose(replayed.history.train_j, launched.history.train_j, atol=1e-4)
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_steps_are_replayed(monkeypatch):
+    replays = []
+    whole = steps._Recording.replay
+    monkeypatch.setattr(steps._Recording, "replay", lambda *a: replays.append(1) or whole(*a))
+    make_engine(0, device="cuda").train([0, 1, 2], max_epochs=4)
+    assert len(replays) >= 4

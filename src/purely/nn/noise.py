@@ -32,26 +32,26 @@ def _mix_numpy(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def random_words(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
-    """Random 64-bit integers, shape (M, count)."""
-    counter = torch.arange(1, count + 1, device=device).mul_(_signed(_GOLDEN))
-    x = counter + torch.from_numpy(starts).to(device).unsqueeze(1)
+def random_words(starts: Tensor, count: int) -> Tensor:
+    """Random 64-bit integers, shape (M, count), of streams that begin at `starts`, shape (M,)."""
+    counter = torch.arange(1, count + 1, device=starts.device).mul_(_signed(_GOLDEN))
+    x = counter + starts.unsqueeze(1)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
         x.bitwise_xor_((x >> shift).bitwise_and_((1 << (64 - shift)) - 1)).mul_(_signed(factor))
     return x.bitwise_xor_((x >> 31).bitwise_and_((1 << 33) - 1))
 
 
-def random_orders(starts: NDArray[np.int64], counts: Tensor, longest: int) -> Tensor:
+def random_orders(starts: Tensor, counts: Tensor, longest: int) -> Tensor:
     """A random permutation of ``range(counts[m])`` for each network, in the first places of (M, longest)."""
-    keys = random_words(starts, longest, counts.device)
+    keys = random_words(starts, longest)
     outside = torch.arange(longest, device=counts.device) >= counts.unsqueeze(1)
     return keys.masked_fill_(outside, torch.iinfo(torch.int64).max).argsort(dim=1)
 
 
-def dropout_mask(starts: NDArray[np.int64], shape: tuple[int, ...], share: float, device: torch.device) -> Tensor:
+def dropout_mask(starts: Tensor, shape: tuple[int, ...], share: float) -> Tensor:
     """True where an input is kept, shape (M, *shape); a byte decides, so the share is a multiple of 1/256."""
     count = int(np.prod(shape))
-    random_bytes = random_words(starts, -(-count // 8), device).view(torch.uint8)
+    random_bytes = random_words(starts, -(-count // 8)).view(torch.uint8)
     return (random_bytes >= dropout_threshold(share))[:, :count].view(len(starts), *shape)
 
 
@@ -60,9 +60,9 @@ def dropout_threshold(share: float) -> int:
     return min(255, round(256 * share))
 
 
-def normal_noise(starts: NDArray[np.int64], count: int, device: torch.device) -> Tensor:
+def normal_noise(starts: Tensor, count: int) -> Tensor:
     """Standard normal numbers, shape (M, count), from 23 bits each."""
-    return _normal_of(random_words(starts, count, device))
+    return _normal_of(random_words(starts, count))
 
 
 def _normal_of(words: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ The rows of a stack never mix, so every network takes exactly the steps that it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
@@ -52,31 +52,54 @@ class Optimiser:
     state: dict[str, Tensor]
     steps: dict[int, int]
 
+    def factors(self, rate: float, columns: slice) -> tuple[float, float, float]:
+        r"""Numbers a, b and c of the next step of some columns, for :meth:`step`; calling it counts a step.
+
+        The step is then
+
+        .. math:: \theta \leftarrow (1 - c\, d)\, \theta + m / (a \sqrt s + b)
+
+        (for SGD by :math:`a \gamma`), :math:`d` being 1 where weight decay applies.
+        """
+        first = columns.start or 0
+        t = self.steps[first] = self.steps.get(first, 0) + 1
+        decay = rate * self.weight_decay
+        if self.name == "sgd":
+            return -rate, 0.0, decay
+        if self.name == "adagrad":
+            return -1.0 / rate, -ADAGRAD_EPS / rate, decay
+        beta1, beta2 = ADAM_BETAS
+        size = -(1.0 - beta1**t) / rate
+        return size * (1.0 - beta2**t) ** -0.5, size * EPS, decay
+
     @torch.no_grad()
-    def step(self, theta: Tensor, grad: Tensor, rate: float, columns: slice) -> None:
-        """Move the given columns of the parameters of every network by their gradient, (M, number of columns)."""
+    def step(self, theta: Tensor, grad: Tensor, factors: Any, columns: slice) -> None:
+        """Move the given columns of the parameters of every network by their gradient, which is used up.
+
+        Parameters
+        ----------
+        theta : Tensor of shape (M, n_parameters)
+        grad : Tensor of shape (M, number of columns)
+        factors : sequence of float or of scalar Tensor
+            From :meth:`factors`.
+        columns : slice
+        """
         for name in {"adam": ("mean", "square"), "adagrad": ("square",), "sgd": ()}[self.name]:
             if name not in self.state:
                 self.state[name] = torch.zeros_like(theta)
-        part = theta[:, columns]
+        part, (a, b, decay) = theta[:, columns], factors
         if self.weight_decay:
-            part.mul_(1.0 - rate * self.weight_decay * self.decays[columns])
+            part.mul_(1.0 - self.decays[columns] * decay)
         if self.name == "sgd":
-            part.add_(grad, alpha=-rate)
+            part.add_(grad.mul_(a))
         elif self.name == "adagrad":
             square = self.state["square"][:, columns].addcmul_(grad, grad)
-            part.addcdiv_(grad, square.sqrt().add_(ADAGRAD_EPS), value=-rate)
+            part.addcdiv_(grad, square.sqrt().mul_(a).add_(b))
         else:
-            self._adam(part, grad, rate, columns)
-
-    def _adam(self, part: Tensor, grad: Tensor, rate: float, columns: slice) -> None:
-        first = columns.start or 0
-        t = self.steps[first] = self.steps.get(first, 0) + 1
-        beta1, beta2 = ADAM_BETAS
-        mean = self.state["mean"][:, columns].lerp_(grad, 1.0 - beta1)
-        square = self.state["square"][:, columns].mul_(beta2).addcmul_(grad, grad, value=1.0 - beta2)
-        root = square.sqrt().mul_((1.0 - beta2**t) ** -0.5).add_(EPS)
-        part.addcdiv_(mean, root, value=-rate / (1.0 - beta1**t))
+            beta1, beta2 = ADAM_BETAS
+            mean = self.state["mean"][:, columns].lerp_(grad, 1.0 - beta1)
+            square = self.state["square"][:, columns].mul_(beta2).addcmul_(grad, grad, value=1.0 - beta2)
+            part.addcdiv_(mean, square.sqrt().mul_(a).add_(b))
 
     def select(self, keep: Tensor) -> None:
         """Keep only these networks."""

@@ -122,8 +122,8 @@ class CSRRows:
             # Entry e of the batch belongs to the row whose run of entries covers e; its place in the matrix is that
             # row's start plus how far e is into the run.
             length = int(counts.sum())
-            repeats = torch.from_numpy(counts).to(device)
-            starts = torch.from_numpy(self.indptr[flat] - before).to(device)
+            repeats = torch.from_numpy(counts).to(device, non_blocking=True)
+            starts = torch.from_numpy(self.indptr[flat] - before).to(device, non_blocking=True)
             row_starts = torch.arange(flat.size, device=device) * self.n_features
             both = torch.stack([starts, row_starts]).repeat_interleave(repeats, dim=1, output_size=length)
             place = both[0] + torch.arange(length, device=device)
@@ -218,7 +218,8 @@ class RowBatches:
         """Rows of one kind in this epoch's order, (M, steps, per_batch); the first come again where they run out."""
         places = torch.from_numpy(networks).to(rows.device)
         own, n_own = rows.index_select(0, places).to(device), counts.index_select(0, places).to(device)
-        order = random_orders(stream_starts(self.seeds[networks], purpose, number), n_own, own.shape[1])
+        starts = torch.from_numpy(stream_starts(self.seeds[networks], purpose, number)).to(device)
+        order = random_orders(starts, n_own, own.shape[1])
         wanted = torch.arange(self.shape.steps * per_batch, device=device) % n_own.unsqueeze(1)
         return own.gather(1, order.gather(1, wanted)).view(len(networks), self.shape.steps, per_batch)
 

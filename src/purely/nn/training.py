@@ -16,7 +16,6 @@ the stack has stopped: the rest is then moved together.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import warnings
@@ -35,9 +34,9 @@ from purely._warnings import PurelyWarning
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
-from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
-from purely.nn.optimisers import Optimiser, OptimiserName, clip_rows
+from purely.nn.optimisers import Optimiser, OptimiserName
 from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
+from purely.nn.steps import Stepper
 
 __all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "outputs_of", "resolve_device", "train"]
 
@@ -139,26 +138,19 @@ def train(
     run = _Run(stack, settings)
     run.resume()
     own_seeds = np.asarray(seeds, dtype=np.uint64)
+    networks: NDArray[np.intp] | None = None
     progress = _progress_bar(settings, run.epoch)
     interrupted = False
     try:
         while run.epoch < settings.max_epochs and run.alive.size:
             outputs = []
-            own_loss = _loss_of(loss, run.alive)
+            if networks is not run.alive:
+                networks, own_loss = run.alive, _loss_of(loss, run.alive)
+                take_step = Stepper(stack, own_loss, run.optimiser, settings, own_seeds[networks])
             for x, n_p in batches.epoch(run.epoch, run.alive, stack.device):
                 update = "both" if settings.update == "joint" else ALTERNATION[run.step % len(ALTERNATION)]
-                if settings.dropout:
-                    x = _drop(x, settings.dropout, stream_starts(own_seeds[run.alive], DROPOUT, run.step))
-                with _autocast(stack, settings):
-                    z = stack.forward(x, training=True, update=update).float()
-                grad = stack.gradient(own_loss(z[:, :n_p], z[:, n_p:]).objective, update)
-                if settings.gradient_noise:
-                    starts = stream_starts(own_seeds[run.alive], GRADIENT, run.step)
-                    grad.add_(normal_noise(starts, grad.shape[1], stack.device), alpha=settings.gradient_noise)
-                if settings.clip_norm is not None:
-                    clip_rows(grad, settings.clip_norm)
-                run.optimiser.step(stack.theta, grad, run.rate(), stack.columns(update))
-                outputs.append((z.detach()[:, :n_p], z.detach()[:, n_p:]))
+                z = take_step(x, n_p, update, run.step, run.rate())
+                outputs.append((z[:, :n_p], z[:, n_p:]))
                 run.step += 1
             if not outputs:
                 raise ValueError("the batch iterator yielded no batch; an epoch needs at least one pair (P, U).")
@@ -347,18 +339,6 @@ def _loss_of(loss: Loss, networks: NDArray[np.intp]) -> Loss:
     """The loss for some networks of the stack; most losses are the same for all."""
     chosen: Loss = loss.of_networks(networks) if hasattr(loss, "of_networks") else loss
     return chosen
-
-
-def _drop(x: Tensor, share: float, starts: NDArray[np.int64]) -> Tensor:
-    """Inverted dropout of the inputs, in place."""
-    keep = dropout_mask(starts, tuple(x.shape[1:]), share, x.device)
-    return x.mul_(keep).mul_(256.0 / (256.0 - dropout_threshold(share)))
-
-
-def _autocast(stack: StackedMLP, settings: TrainingSettings) -> contextlib.AbstractContextManager[Any]:
-    if settings.dtype == "float32":
-        return contextlib.nullcontext()
-    return torch.autocast(stack.device.type, dtype=torch.bfloat16)
 
 
 def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, places: Any) -> None:
