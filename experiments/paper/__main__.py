@@ -3,7 +3,7 @@
     python -m experiments.paper run [--config full|smoke] [--device cuda] [--jobs 16]    both tables
     python -m experiments.paper tables [--config full|smoke]                             the tables again, from the rows
     python -m experiments.paper figure3 [--trials 10]                                    appendix D
-    python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, on one core
+    python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, one core each
 
 Data sets are read from the folder in PURELY_DATA, or downloaded. Rows are in experiments/results/paper/.
 """
@@ -30,6 +30,7 @@ def main() -> None:
     parser.add_argument("--config", choices=tuple(CONFIGS), default="full")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--trainers", type=int, help="processes that train networks; 3, or 1 with fewer than 8 jobs")
     parser.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     parser.add_argument("--out", type=Path, default=FOLDER)
     parser.add_argument("--trials", type=int, help="fewer than the configuration's; of figure 3; of the others")
@@ -43,7 +44,7 @@ def main() -> None:
     path = args.out / f"{config.name}.jsonl"
     if args.what == "run":
         warnings.filterwarnings("ignore", category=RuntimeWarning)
-        run(config, Store(path), args.device, args.jobs, tuple(args.parts))
+        run(config, Store(path), args.device, args.jobs, tuple(args.parts), args.trainers)
     if args.what == "figure3":
         from experiments.paper.figure3 import SIZES, run_figure3
 
@@ -52,7 +53,7 @@ def main() -> None:
     if args.what == "others":
         from experiments.paper.others import run_others
 
-        run_others(args.out, args.trials or 1, args.datasets, args.methods)
+        run_others(args.out, args.trials or 1, args.datasets, args.methods, args.jobs)
         return
     from experiments.paper.tables import write_tables
 

@@ -1,4 +1,4 @@
-"""Every other classifier on the draws of the full run, on one core, with the class priors that the full run estimated.
+"""Every other classifier on the draws of the full run, one core each, with the class priors that the full run estimated.
 
 Rows are in ``others.jsonl`` beside the full run's, in the same format; each holds its reliability diagram's bins as
 well. A run that was stopped is taken up where it was: the first trial of all cells comes first, method by method.
@@ -9,14 +9,14 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from functools import lru_cache
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from experiments.paper.config import FULL
-from experiments.paper.draws import Draw, Key, draw
+from experiments.paper.draws import Key, draw
 from experiments.paper.methods import reliability_bins
 from experiments.paper.methods.others import METHODS, TRUE_PRIOR
 from experiments.paper.runner import class_row
@@ -26,7 +26,7 @@ from experiments.paper.store import Store
 OURS = "pu_classifier"
 
 
-def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str] | None = None) -> None:
+def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str] | None, jobs: int) -> None:
     """Do what is left, and write the table."""
     full, store = Store(folder / f"{FULL.name}.jsonl"), Store(folder / "others.jsonl")
     unknown = set(methods or ()) - set(METHODS)
@@ -37,25 +37,23 @@ def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str
         for r in full.tidy()
         if r["table"] == "prior" and r["method"] == "class_prior"
     }
-    for trial in range(trials):
-        for method in methods or METHODS:
-            start = time.perf_counter()
-            priors = sorted(FULL.priors, key=lambda p: abs(p - 0.5))  # what is cut short has all data sets at .5
-            for key in (Key(name, prior, trial) for prior in priors for name in datasets):
-                where = (key.dataset, key.prior, key.trial)
-                if (method, *where) not in store:
-                    store.add((method, *where), [one_row(_drawn(key), method, estimates[where])])
-            print(f"{method}, trial {trial}: {time.perf_counter() - start:.0f} s", flush=True)
+    priors = sorted(FULL.priors, key=lambda p: abs(p - 0.5))  # what is cut short has all data sets at .5
+    with ProcessPoolExecutor(jobs) as pool:
+        waiting = {}
+        for trial in range(trials):
+            for method in methods or METHODS:
+                for key in (Key(name, prior, trial) for prior in priors for name in datasets):
+                    unit = (method, key.dataset, key.prior, key.trial)
+                    if unit not in store:
+                        waiting[pool.submit(one_row, key, method, estimates[unit[1:]])] = unit
+        for job in as_completed(waiting):
+            store.add(waiting[job], [job.result()])
     print(write_table(folder, full, store))
 
 
-@lru_cache(maxsize=21)
-def _drawn(key: Key) -> Draw:
-    return draw(FULL, key)
-
-
-def one_row(d: Draw, method: str, estimate: float) -> dict[str, Any]:
+def one_row(key: Key, method: str, estimate: float) -> dict[str, Any]:
     """One classifier on one draw."""
+    d = draw(FULL, key)
     prior = d.share if method in TRUE_PRIOR else estimate
     start = time.process_time()  # of one thread: a busy machine changes little
     with warnings.catch_warnings():

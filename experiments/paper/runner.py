@@ -1,20 +1,23 @@
 """Run what a configuration asks for and the store does not have yet.
 
-Work that needs no network goes to processes, one draw at a time; networks are trained here, those of all draws of a
-data set as one stack. Both go on at the same time. A finished unit is stored at once, so a run that was killed is taken
-up where it was.
+Work is done in processes of three kinds: those that need no network, one draw at a time; those that train networks, of
+all draws of a data set as one stack (several processes keep one GPU busy: while one prepares its rows or reads its
+networks, another computes); and a few for what the networks' results wait for. Here is only decided what is next. A
+finished unit is stored at once, so a run that was killed is taken up where it was.
 """
 
 from __future__ import annotations
 
 import multiprocessing
+import pickle
 import tempfile
 import time
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -26,13 +29,15 @@ from experiments.paper.datasets import dataset
 from experiments.paper.draws import Draw, Key, draw, load
 from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, scores, tice
 from experiments.paper.store import Store
-from experiments.records import provenance
+from experiments.records import provenance, write_rows
 from purely.prior import ClassPriorWarning
 
 LINEAR = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda")
 LEARNT = ("pnrl", "purl")
 #: Units of one draw that need no network.
 FOREST = ("best_bin", "dedpul", "alphamax")
+#: What a run can be limited to: the columns without a network, those with one, our defaults, other estimators.
+PARTS = ("linear", "learnt", "ours", "peers")
 
 
 @dataclass
@@ -44,75 +49,83 @@ class Run:
     device: str
     pool: ProcessPoolExecutor
     quick: ProcessPoolExecutor
-    threads: ThreadPoolExecutor
+    networks: ProcessPoolExecutor
     scratch: Path
-    pending: list[Future[Any]]
-    jobs: dict[Any, Any]
-    spent: dict[str, float]
+    pending: list[tuple[Future[Any], Callable[[Any], None]]] = field(default_factory=list)
+    jobs: dict[Any, Future[Any]] = field(default_factory=dict)
+    spent: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     def keys(self, name: str) -> list[Key]:
         """Draws of a data set."""
-        return [Key(name, prior, trial) for prior in self.config.priors for trial in range(self.config.trials)]
+        return keys_of(self.config, name)
 
-    def submit(self, pool: Any, unit: tuple[Any, ...], work: Callable[..., Any], *args: Any) -> Future[Any] | None:
-        """Have a unit done, unless it has been, and store its rows when it is."""
-        if unit in self.store:
-            return None
+    def submit(self, pool: Any, work: Callable[..., Any], *args: Any, then: Callable[[Any], None]) -> Future[Any]:
+        """Have something done, and then something with what comes of it."""
         job: Future[Any] = pool.submit(work, *args)
-        self.pending.append(job)
-
-        def keep(done: Future[Any]) -> None:
-            if done.exception() is None:
-                self.store.add(unit, done.result())
-
-        job.add_done_callback(keep)
+        self.pending.append((job, then))
         return job
 
+    def keep(self, part: str, unit: tuple[Any, ...]) -> Callable[[Any], None]:
+        """Store the rows of a unit; the seconds of its work go to a part of the whole."""
 
-#: What a run can be limited to: the columns without a network, those with one, our defaults, other estimators.
-PARTS = ("linear", "learnt", "ours", "peers")
+        def store(done: tuple[list[dict[str, Any]], float]) -> None:
+            self.store.add(unit, done[0])
+            self.spent[part] += done[1]
+
+        return store
 
 
-def run(config: Config, store: Store, device: str = "auto", jobs: int = 2, parts: tuple[str, ...] = PARTS) -> None:
+def keys_of(config: Config, name: str) -> list[Key]:
+    """Draws of a data set."""
+    return [Key(name, prior, trial) for prior in config.priors for trial in range(config.trials)]
+
+
+def run(
+    config: Config,
+    store: Store,
+    device: str = "auto",
+    jobs: int = 2,
+    parts: tuple[str, ...] = PARTS,
+    trainers: int | None = None,
+) -> None:
     """Do what is left of a configuration, or of some parts of it."""
     start = time.perf_counter()
     load(config)
-    context = multiprocessing.get_context("fork")  # workers share the data sets; torch is not loaded yet
+    context = multiprocessing.get_context("fork")  # processes share the data sets; torch is not loaded here yet
+    few = max(1, jobs // 5)
+    trainers = trainers or (1 if jobs < 8 else 3)
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        few = max(1, jobs // 5)
-        pools = [ProcessPoolExecutor(n, mp_context=context, initializer=one_thread) for n in (max(1, jobs - few), few)]
-        for pool in pools:
-            stack.callback(pool.shutdown, wait=False, cancel_futures=True)
-            list(pool.map(int, range(jobs)))
-        threads = stack.enter_context(ThreadPoolExecutor(max(1, jobs // 2)))
-        this = Run(config, store, resolve(device), pools[0], pools[1], threads, scratch, [], {}, {})
+        pools = []
+        for n, threads in ((max(1, jobs - few), 1), (few, 1), (trainers, max(1, jobs // 4))):
+            pools.append(ProcessPoolExecutor(n, mp_context=context, initializer=limit_threads, initargs=(threads,)))
+            stack.callback(pools[-1].shutdown, wait=False, cancel_futures=True)
+            list(pools[-1].map(int, range(n)))
+        this = Run(config, store, resolve(device), *pools, scratch)
         for name in config.datasets:
-            if "ours" in parts:
-                begun(this, name)
             if "linear" in parts:
                 linear(this, name)
+            if "ours" in parts:
+                begun(this, name)
         if "peers" in parts:
             peers(this)
-        work_off(this, network_tasks(this, parts))
-        for job in this.pending:
-            job.result()
-        this.spent["everything"] = time.perf_counter() - start
-        for part, seconds in this.spent.items():
-            print(f"{part:24s} {seconds:7.1f} s", flush=True)
+        work_off(this, network_tasks(this, parts), trainers)
+        note_time(this, time.perf_counter() - start, jobs, trainers)
 
 
 @dataclass(frozen=True)
 class Task:
-    """Training of one stack: what it waits for, and what it does."""
+    """Training of one stack: what it waits for, and how it is begun."""
 
     units: tuple[tuple[Any, ...], ...]
     jobs: tuple[Any, ...]
-    work: Callable[[], None]
+    begin: Callable[[], Future[Any]]
 
     def ready(self, this: Run) -> bool:
         """Whether all that it needs has been done."""
-        return all(unit in this.store for unit in self.units) and all(this.jobs[j].done() for j in self.jobs)
+        return all(unit in this.store for unit in self.units) and all(
+            j in this.jobs and this.jobs[j].done() for j in self.jobs
+        )
 
 
 def network_tasks(this: Run, parts: tuple[str, ...]) -> list[Task]:
@@ -120,7 +133,11 @@ def network_tasks(this: Run, parts: tuple[str, ...]) -> list[Task]:
     tasks: list[Task] = []
     names = this.config.datasets
     if "learnt" in parts:
-        tasks += [Task((), (), partial(learnt, this, name, column)) for name in names for column in LEARNT]
+        for name in names:
+            for column in LEARNT:
+                units = [prior_unit(column, key) for key in this.keys(name)]
+                if ("nnpu", name, column) not in this.store or any(u not in this.store for u in units):
+                    tasks.append(Task((), (), partial(learnt, this, name, column)))
     if "ours" in parts:
         for name in names:
             if ("pu_classifier", name) not in this.store:
@@ -129,7 +146,9 @@ def network_tasks(this: Run, parts: tuple[str, ...]) -> list[Task]:
         for name in names:
             if ("nnpu", name, column) in this.store or ("learnt" if column in LEARNT else "linear") not in parts:
                 continue
-            jobs = tuple(j for k in this.keys(name) if (j := ("linear", k)) in this.jobs) if column in LINEAR else ()
+            jobs: tuple[Any, ...] = ((name, column),) if column in LEARNT else ()
+            if column in LINEAR:
+                jobs = tuple(j for k in this.keys(name) if (j := ("linear", k)) in this.jobs)
             units = tuple(prior_unit(column, key) for key in this.keys(name))
             tasks.append(Task(units, jobs, partial(column_classifier, this, name, column)))
     if "ours" in parts:
@@ -140,25 +159,27 @@ def network_tasks(this: Run, parts: tuple[str, ...]) -> list[Task]:
     return tasks
 
 
-def work_off(this: Run, tasks: list[Task]) -> None:
-    """Do the tasks here, always the first that is ready."""
-    while tasks:
-        for job in this.pending:
-            if job.done():
-                job.result()  # an error in a process ends the run
-        for task in tasks:
-            if task.ready(this):
-                task.work()
-                tasks.remove(task)
-                break
-        else:
+def work_off(this: Run, tasks: list[Task], trainers: int) -> None:
+    """Begin the tasks, always the first that is ready, as there is room for one more; wait for everything."""
+    training: list[Future[Any]] = []
+    while tasks or this.pending:
+        done = [one for one in this.pending if one[0].done()]
+        this.pending = [one for one in this.pending if not one[0].done()]
+        for job, then in done:
+            then(job.result())  # an error in a process ends the run
+        training = [job for job in training if not job.done()]
+        ready = next((task for task in tasks if task.ready(this)), None) if len(training) < trainers else None
+        if ready is None:
             time.sleep(0.05)
+            continue
+        training.append(ready.begin())
+        tasks.remove(ready)
 
 
-def one_thread() -> None:
+def limit_threads(n: int) -> None:
     from threadpoolctl import threadpool_limits
 
-    threadpool_limits(1)
+    threadpool_limits(n)
 
 
 def resolve(device: str) -> str:
@@ -166,16 +187,19 @@ def resolve(device: str) -> str:
     import torch
 
     provenance()
-    torch.set_float32_matmul_precision("high")  # TF32 on a GPU: half as long, and nothing here hangs on the digits
     if device != "auto":
         return device
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def timed(this: Run, part: str, start: float) -> None:
-    took = time.perf_counter() - start
-    this.spent[part] = this.spent.get(part, 0.0) + took
-    print(f"{part}: {took:.1f} s", flush=True)
+def note_time(this: Run, seconds: float, jobs: int, trainers: int) -> None:
+    """Print and write where the time went."""
+    rows = [{"part": "everything", "seconds": round(seconds, 1), "jobs": jobs, "trainers": trainers}]
+    for part, spent in sorted(this.spent.items()):
+        rows.append({"part": part, "seconds": round(spent, 1), "jobs": jobs, "trainers": trainers})
+    for row in rows:
+        print(f"{row['part']:24s} {row['seconds']:8.1f} s", flush=True)
+    write_rows(f"{this.config.name}_time", rows, this.store.path.parent)
 
 
 # Rows.
@@ -213,66 +237,83 @@ def class_row(d: Draw, method: str, probability: Any, prior: float, seconds: flo
     }
 
 
-# Work for processes.
+# Work for processes: rows, or what they are made of, and the seconds that it took.
 
 
-def linear_work(config: Config, key: Key, path: str) -> list[dict[str, Any]]:
+def linear_work(config: Config, key: Key, scratch: Path) -> tuple[list[dict[str, Any]], float]:
     """KM1 on the columns without a network; their rows are left in a file for the classifiers."""
+    start = time.perf_counter()
     d = draw(config, key)
     found: dict[str, Rows] = {}
     taken: dict[str, float] = {}
     for method in (none, pca, fda):
-        start = time.perf_counter()
+        begun = time.perf_counter()
         made = method.represent(d)
-        taken |= dict.fromkeys(made, time.perf_counter() - start)
+        taken |= dict.fromkeys(made, time.perf_counter() - begun)
         found |= made
-    save_linear(found, path)
+    save_linear(found, scratch, key)
     rows = []
     for name, r in found.items():
-        start = time.perf_counter()
+        begun = time.perf_counter()
         estimate = kernel_mean.estimate(r.train, d.y)
-        rows.append(prior_row(key, name, estimate, d.share, taken[name] + time.perf_counter() - start))
-    return rows
+        rows.append(prior_row(key, name, estimate, d.share, taken[name] + time.perf_counter() - begun))
+    return rows, time.perf_counter() - start
 
 
-def save_linear(found: dict[str, Rows], path: str) -> None:
-    widest, projected = found["pca_3d4"], found["fda"]
-    np.savez(
-        path,
-        pca_train=widest.train.astype(np.float32),
-        pca_test=widest.test.astype(np.float32),
-        fda_train=projected.train,
-        fda_test=projected.test,
-        widths=[found[name].train.shape[1] for name in LINEAR[1:4]],
-    )
-
-
-def represent_again(config: Config, key: Key, path: str) -> None:
+def represent_again(config: Config, key: Key, scratch: Path) -> None:
     """Rows of the columns without a network, where a run is resumed and only the classifiers are left."""
     d = draw(config, key)
-    save_linear({**pca.represent(d), **fda.represent(d)}, path)
+    save_linear({**pca.represent(d), **fda.represent(d)}, scratch, key)
 
 
-def kernel_mean_work(key: Key, method: str, features: Any, y: Any, share: float, seconds: float) -> list[Any]:
+def save_linear(found: dict[str, Rows], scratch: Path, key: Key) -> None:
+    widest = found["pca_3d4"]
+    save_rows(scratch, key, "pca", Rows(widest.train.astype(np.float32), widest.test.astype(np.float32)))
+    save_rows(scratch, key, "fda", found["fda"])
+    np.save(scratch_file(scratch, key, "widths.npy"), [found[name].train.shape[1] for name in LINEAR[1:4]])
+
+
+def scratch_file(scratch: Path, key: Key, what: str) -> Path:
+    return scratch / f"{key.dataset}-{key.prior}-{key.trial}-{what}"
+
+
+def save_rows(scratch: Path, key: Key, what: str, rows: Rows) -> None:
+    for part in ("train", "test"):
+        np.save(scratch_file(scratch, key, f"{what}-{part}.npy"), getattr(rows, part))
+
+
+def load_rows(scratch: Path, key: Key, what: str) -> Rows:
+    return Rows(*(np.load(scratch_file(scratch, key, f"{what}-{part}.npy")) for part in ("train", "test")))
+
+
+def kernel_mean_work(config: Config, key: Key, column: str, scratch: Path, seconds: float) -> tuple[list[Any], float]:
+    """KM1 on features that were learnt."""
     start = time.perf_counter()
-    estimate = kernel_mean.estimate(features, y)
-    return [prior_row(key, method, estimate, share, seconds + time.perf_counter() - start)]
+    d = draw(config, key)
+    estimate = kernel_mean.estimate(load_rows(scratch, key, column).train, d.y)
+    taken = time.perf_counter() - start
+    return [prior_row(key, column, estimate, d.share, seconds + taken)], taken
 
 
-def begin_work(config: Config, key: Key, device: str) -> tuple[Any, list[dict[str, Any]]]:
+def begin_work(config: Config, key: Key, device: str, scratch: Path) -> tuple[list[dict[str, Any]], float]:
+    """Class prior and ratios of PUClassifier, which is left in a file: fitted trees are large."""
     d = draw(config, key)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = ours.begin(d, device, config.ours)
     seconds = time.perf_counter() - start
+    with scratch_file(scratch, key, "begun").open("wb") as file:
+        pickle.dump(model, file)
     low, high = model.class_prior_interval_
     row = prior_row(key, "class_prior", model.class_prior_, d.share, seconds)
     warned = any(issubclass(w.category, ClassPriorWarning) for w in caught)
-    return model, [{**row, "low": low, "high": high, "covered": int(low <= d.share <= high), "warned": int(warned)}]
+    row |= {"low": low, "high": high, "covered": int(low <= d.share <= high), "warned": int(warned)}
+    return [row], seconds
 
 
-def peer_work(config: Config, key: Key, model: str) -> list[dict[str, Any]]:
+def peer_work(config: Config, key: Key, model: str) -> tuple[list[dict[str, Any]], float]:
+    """What reads scores of a forest or of logistic regression."""
     d = draw(config, key)
     start = time.perf_counter()
     methods = FOREST if model == "forest" else ("best_bin",)
@@ -280,39 +321,99 @@ def peer_work(config: Config, key: Key, model: str) -> list[dict[str, Any]]:
     seconds = time.perf_counter() - start
     short = {"forest": "forest", "linear": "logistic"}[model]
     rows = [prior_row(key, f"{name}_{short}", value, d.share, seconds) for name, value in told.items()]
-    return [*rows, class_row(d, f"naive_{short}", probability, told["best_bin"], seconds)]
+    return [*rows, class_row(d, f"naive_{short}", probability, told["best_bin"], seconds)], seconds
 
 
-def tice_work(config: Config, key: Key) -> list[dict[str, Any]]:
+def tice_work(config: Config, key: Key) -> tuple[list[dict[str, Any]], float]:
     d = draw(config, key)
     start = time.perf_counter()
     value = tice.estimate(d)
-    return [prior_row(key, "tice", value, d.share, time.perf_counter() - start)]
+    seconds = time.perf_counter() - start
+    return [prior_row(key, "tice", value, d.share, seconds)], seconds
+
+
+# Work for processes that train networks.
+
+
+def on_device(device: str) -> None:
+    if device != "cpu":
+        import torch
+
+        torch.set_float32_matmul_precision("high")  # TF32: half as long, and nothing here hangs on the digits
+
+
+def learnt_work(config: Config, name: str, column: str, device: str, scratch: Path) -> float:
+    """PNRL or PURL of all draws, left in files; the seconds."""
+    from experiments.paper.methods import pnrl, purl
+
+    start = time.perf_counter()
+    on_device(device)
+    draws = [draw(config, key) for key in keys_of(config, name)]
+    method = {"pnrl": pnrl, "purl": purl}[column]
+    for d, r in zip(draws, method.represent(draws, dataset(name).TEXT, device, config.representation), strict=True):
+        save_rows(scratch, d.key, column, r)
+    return time.perf_counter() - start
+
+
+def finish_work(
+    config: Config, name: str, first: list[dict[str, Any]], device: str, threads: int, scratch: Path
+) -> tuple[list[dict[str, Any]], float]:
+    """Networks of PUClassifier, calibration, and what it says of the test rows."""
+    start = time.perf_counter()
+    on_device(device)
+    draws = [draw(config, key) for key in keys_of(config, name)]
+    models = [pickle.loads(scratch_file(scratch, d.key, "begun").read_bytes()) for d in draws]
+    by_size: dict[Any, list[int]] = {}
+    for i, d in enumerate(draws):
+        by_size.setdefault((d.X.shape[0], int(d.y.sum())), []).append(i)
+    for members in by_size.values():
+        ours.finish([models[i] for i in members], [draws[i] for i in members])
+    network_seconds = (time.perf_counter() - start) / len(draws)
+    with ThreadPoolExecutor(threads) as pool:
+        told = list(pool.map(ours.probabilities, models, draws))
+    rows = list(first)
+    for d, model, own, row in zip(draws, models, told, first, strict=True):
+        for method, probability in own.items():
+            prior = d.share if method.endswith("true") else model.class_prior_
+            rows.append(class_row(d, method, probability, prior, row["seconds"] + network_seconds))
+    return rows, time.perf_counter() - start
+
+
+def classify_work(
+    config: Config, name: str, method: str, priors: list[float], device: str, scratch: Path
+) -> tuple[list[dict[str, Any]], float]:
+    """The paper's nnPU on a column, or ours on the rows as they are, of all draws as one stack."""
+    start = time.perf_counter()
+    on_device(device)
+    draws = [draw(config, key) for key in keys_of(config, name)]
+    if method in COLUMNS:
+        settings = {**nnpu.paper_settings(dataset(name).TEXT), **config.classifier}
+        if config.classifier:
+            settings["preset"] = None
+        rows = [column_rows(d, method, scratch) for d in draws]
+    else:
+        settings = {**config.classifier, **({"risk": "pn"} if method == "oracle" else {})}
+        rows = [Rows(d.X, d.X_test) for d in draws]
+        priors = priors if method == "nnpu" else [d.share for d in draws]
+    labels = [d.truth if method == "oracle" else d.y for d in draws]
+    told = nnpu.classify(rows, labels, priors, [d.key.seed for d in draws], device, settings)
+    seconds = time.perf_counter() - start
+    each = seconds / len(draws)
+    return [class_row(d, method, p, e, each) for d, p, e in zip(draws, told, priors, strict=True)], seconds
+
+
+def column_rows(d: Draw, column: str, scratch: Path) -> Rows:
+    """Rows of a draw in a column's representation."""
+    if column == "none":
+        return Rows(d.X, d.X_test)
+    if not column.startswith("pca"):
+        return load_rows(scratch, d.key, column)
+    k = int(np.load(scratch_file(scratch, d.key, "widths.npy"))[LINEAR.index(column) - 1])
+    rows = load_rows(scratch, d.key, "pca")
+    return Rows(rows.train[:, :k], rows.test[:, :k])
 
 
 # Parts.
-
-
-def begun(this: Run, name: str) -> None:
-    """Class priors and ratios of our classifier."""
-    if ("pu_classifier", name) in this.store:
-        return
-    for key in this.keys(name):
-        this.jobs[key] = this.pool.submit(begin_work, this.config, key, this.device)
-        this.pending.append(this.jobs[key])
-
-
-def linear(this: Run, name: str) -> None:
-    """KM1 on the columns without a network."""
-    for key in this.keys(name):
-        path = str(this.scratch / f"{name}-{key.prior}-{key.trial}.npz")
-        unit = prior_unit("none", key)
-        job = this.submit(this.pool, unit, linear_work, this.config, key, path)
-        if job is None and any(("nnpu", name, c) not in this.store for c in LINEAR):
-            job = this.pool.submit(represent_again, this.config, key, path)
-            this.pending.append(job)
-        if job is not None:
-            this.jobs["linear", key] = job
 
 
 def prior_unit(column: str, key: Key) -> tuple[Any, ...]:
@@ -321,105 +422,30 @@ def prior_unit(column: str, key: Key) -> tuple[Any, ...]:
     return ("km", column, *where) if column in LEARNT else ("linear", *where)
 
 
-def learnt(this: Run, name: str, column: str) -> None:
-    """PNRL or PURL of all draws, and KM1 on their features."""
-    from experiments.paper.methods import pnrl, purl
-
-    units = [prior_unit(column, key) for key in this.keys(name)]
-    if all(u in this.store for u in units) and ("nnpu", name, column) in this.store:
+def begun(this: Run, name: str) -> None:
+    """Class priors and ratios of our classifier."""
+    if ("pu_classifier", name) in this.store:
         return
-    start = time.perf_counter()
-    draws = [draw(this.config, k) for k in this.keys(name)]
-    method = {"pnrl": pnrl, "purl": purl}[column]
-    rows = method.represent(draws, dataset(name).TEXT, this.device, this.config.representation)
-    seconds = (time.perf_counter() - start) / len(draws)
-    for unit, d, r in zip(units, draws, rows, strict=True):
-        this.submit(this.quick, unit, kernel_mean_work, d.key, column, r.train, d.y, d.share, seconds)
-    this.jobs[name, column] = rows
-    timed(this, f"{column} {name}", start)
+
+    def counted(done: tuple[Any, float]) -> None:
+        this.spent["ClassPrior and ratios"] += done[1]
+
+    for key in this.keys(name):
+        this.jobs[key] = this.submit(this.pool, begin_work, this.config, key, this.device, this.scratch, then=counted)
 
 
-def finish_ours(this: Run, name: str) -> None:
-    """Networks of PUClassifier, calibration, and what it says of the test rows."""
-    start = time.perf_counter()
-    keys = this.keys(name)
-    done = [this.jobs[key].result() for key in keys]
-    draws = [draw(this.config, key) for key in keys]
-    models = [model for model, _ in done]
-    by_size: dict[Any, list[int]] = {}
-    for i, d in enumerate(draws):
-        by_size.setdefault((d.X.shape[0], int(d.y.sum())), []).append(i)
-    for members in by_size.values():
-        ours.finish([models[i] for i in members], [draws[i] for i in members])
-    network_seconds = (time.perf_counter() - start) / len(draws)
-    told = list(this.threads.map(ours.probabilities, models, draws))
-    rows = [r for _, own in done for r in own]
-    for d, model, own, (_, first) in zip(draws, models, told, done, strict=True):
-        for method, probability in own.items():
-            prior = d.share if method.endswith("true") else model.class_prior_
-            rows.append(class_row(d, method, probability, prior, first[0]["seconds"] + network_seconds))
-    this.store.add(("pu_classifier", name), rows)
-    for key in keys:  # fitted trees are large
-        this.pending.remove(this.jobs.pop(key))
-    timed(this, f"PUClassifier {name}", start)
-
-
-def column_classifier(this: Run, name: str, column: str) -> None:
-    """The paper's nnPU on a column, with KM1's prior."""
-    start = time.perf_counter()
-    keys = this.keys(name)
-    draws = [draw(this.config, key) for key in keys]
-    priors = [r["estimate"] for k in keys for r in this.store.get(prior_unit(column, k)) if r["method"] == column]
-    settings = {**nnpu.paper_settings(dataset(name).TEXT), **this.config.classifier}
-    if this.config.classifier:
-        settings["preset"] = None
-    classified(this, ("nnpu", name, column), draws, column_rows(this, column, draws), priors, settings, start)
-
-
-def raw_classifier(this: Run, name: str, method: str) -> None:
-    """Our NNPUClassifier on the rows as they are, with ClassPrior's estimate or the truth, or with all labels."""
-    start = time.perf_counter()
-    draws = [draw(this.config, key) for key in this.keys(name)]
-    found = {(r["prior"], r["trial"]): r["estimate"] for r in this.store.get(("pu_classifier", name)) if "low" in r}
-    priors = [found[d.key.prior, d.key.trial] if method == "nnpu" else d.share for d in draws]
-    settings = {**this.config.classifier, **({"risk": "pn"} if method == "oracle" else {})}
-    rows = [Rows(d.X, d.X_test) for d in draws]
-    classified(this, ("ours", name, method), draws, rows, priors, settings, start)
-
-
-def classified(
-    this: Run,
-    unit: tuple[Any, ...],
-    draws: list[Draw],
-    rows: list[Rows],
-    priors: list[float],
-    settings: dict[str, Any],
-    start: float,
-) -> None:
-    """Train one classifier a draw as one stack, and store how they do."""
-    method = str(unit[-1])
-    labels = [d.truth if method == "oracle" else d.y for d in draws]
-    told = nnpu.classify(rows, labels, priors, [d.key.seed for d in draws], this.device, settings)
-    seconds = (time.perf_counter() - start) / len(draws)
-    this.store.add(unit, [class_row(d, method, p, e, seconds) for d, p, e in zip(draws, told, priors, strict=True)])
-    timed(this, " ".join(map(str, unit)), start)
-
-
-def column_rows(this: Run, column: str, draws: list[Draw]) -> list[Rows]:
-    """Rows of all draws in a column's representation."""
-    if column == "none":
-        return [Rows(d.X, d.X_test) for d in draws]
-    if column in LEARNT:
-        return list(this.jobs.pop((draws[0].key.dataset, column)))
-    rows = []
-    for d in draws:
-        with np.load(this.scratch / f"{d.key.dataset}-{d.key.prior}-{d.key.trial}.npz") as file:
-            if column == "fda":
-                rows.append(Rows(file["fda_train"], file["fda_test"]))
-            else:
-                k = int(file["widths"][LINEAR.index(column) - 1])
-                rows.append(Rows(file["pca_train"][:, :k], file["pca_test"][:, :k]))
-    return rows
+def linear(this: Run, name: str) -> None:
+    """KM1 on the columns without a network."""
+    for key in this.keys(name):
+        unit = prior_unit("none", key)
+        if unit not in this.store:
+            keep = this.keep("KM1, linear columns", unit)
+            job = this.submit(this.pool, linear_work, this.config, key, this.scratch, then=keep)
+        elif any(("nnpu", name, c) not in this.store for c in LINEAR):
+            job = this.submit(this.pool, represent_again, this.config, key, this.scratch, then=lambda _: None)
+        else:
+            continue
+        this.jobs["linear", key] = job
 
 
 def peers(this: Run) -> None:
@@ -427,6 +453,67 @@ def peers(this: Run) -> None:
     for name in this.config.datasets:
         for key in this.keys(name):
             where = (name, key.prior, key.trial)
-            for model in ("forest", "linear"):
-                this.submit(this.pool, ("peer", model, *where), peer_work, this.config, key, model)
-            this.submit(this.quick, ("tice", *where), tice_work, this.config, key)
+            work: list[tuple[tuple[Any, ...], Any, tuple[Any, ...]]] = [
+                (("peer", model, *where), peer_work, (model,)) for model in ("forest", "linear")
+            ]
+            for unit, do, more in [*work, (("tice", *where), tice_work, ())]:
+                if unit not in this.store:
+                    this.submit(this.pool, do, this.config, key, *more, then=this.keep("peers", unit))
+
+
+def learnt(this: Run, name: str, column: str) -> Future[Any]:
+    """PNRL or PURL of all draws, then KM1 on their features."""
+
+    def read(seconds: float) -> None:
+        this.spent[f"networks, {column}"] += seconds
+        for key in this.keys(name):
+            unit = prior_unit(column, key)
+            if unit not in this.store:
+                keep = this.keep("KM1, learnt columns", unit)
+                each = seconds / len(this.keys(name))
+                this.submit(this.quick, kernel_mean_work, this.config, key, column, this.scratch, each, then=keep)
+
+    job = this.submit(this.networks, learnt_work, this.config, name, column, this.device, this.scratch, then=read)
+    this.jobs[name, column] = job
+    return job
+
+
+def finish_ours(this: Run, name: str) -> Future[Any]:
+    """PUClassifier, from what has begun."""
+    first = [this.jobs[key].result()[0][0] for key in this.keys(name)]
+    keep = this.keep("networks, PUClassifier", ("pu_classifier", name))
+    threads = 1 if this.device == "cpu" else 4
+    return this.submit(
+        this.networks, finish_work, this.config, name, first, this.device, threads, this.scratch, then=keep
+    )
+
+
+def column_classifier(this: Run, name: str, column: str) -> Future[Any]:
+    """The paper's nnPU on a column, with KM1's prior."""
+    units = [prior_unit(column, key) for key in this.keys(name)]
+    priors = [r["estimate"] for unit in units for r in this.store.get(unit) if r["method"] == column]
+    return classified(this, ("nnpu", name, column), priors)
+
+
+def raw_classifier(this: Run, name: str, method: str) -> Future[Any]:
+    """Our NNPUClassifier on the rows as they are, with ClassPrior's estimate or the truth, or with all labels."""
+    found = {(r["prior"], r["trial"]): r["estimate"] for r in this.store.get(("pu_classifier", name)) if "low" in r}
+    priors = [found[key.prior, key.trial] for key in this.keys(name)]
+    return classified(this, ("ours", name, method), priors)
+
+
+def classified(this: Run, unit: tuple[Any, ...], priors: list[float]) -> Future[Any]:
+    """Train one classifier a draw as one stack, and store how they do."""
+    kind, name, method = unit
+    part = "networks, nnPU of the columns" if kind == "nnpu" else "networks, nnPU and oracle"
+    return this.submit(
+        this.networks,
+        classify_work,
+        this.config,
+        name,
+        method,
+        priors,
+        this.device,
+        this.scratch,
+        then=this.keep(part, unit),
+    )
