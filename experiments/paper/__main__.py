@@ -3,7 +3,7 @@
     python -m experiments.paper run [--config full|smoke] [--device cuda] [--jobs 16]    both tables
     python -m experiments.paper tables [--config full|smoke]                             the tables again, from the rows
     python -m experiments.paper figure3 [--trials 10]                                    appendix D
-    python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, one core each
+    python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, a core each
 
 Data sets are read from the folder in PURELY_DATA, or downloaded. Rows are in experiments/results/paper/.
 """

@@ -1,4 +1,4 @@
-"""Every other classifier on the draws of the full run, one core each, with the class priors that the full run estimated.
+"""Every other classifier on the draws of the full run, one core each, with the class priors that that run estimated.
 
 Rows are in ``others.jsonl`` beside the full run's, in the same format; each holds its reliability diagram's bins as
 well. A run that was stopped is taken up where it was: the first trial of all cells comes first, method by method.
