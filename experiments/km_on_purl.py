@@ -21,13 +21,14 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.feature_quality import DATASETS, N_POSITIVE, N_UNLABELLED, PRIORS
+from experiments.paper.methods._networks import rule
 from experiments.paper.methods.kernel_mean import estimate as estimate_prior
 from experiments.records import RESULTS, write_rows
 from purely import PURL, PurelyWarning, fit_together, make_pu
 
 #: What the paper prints for its recipe, and what the design's prototypes measured for the cross-fitted ratio.
 RECIPES: dict[str, dict[str, Any]] = {
-    "paper's recipe": {"preset": "paper", "patience": 200},
+    "paper's recipe": {"preset": "paper"},
     "cross-fitted": {"cross_fit": 5},
 }
 
@@ -37,19 +38,23 @@ def main() -> None:
     parser.add_argument("--device", default="auto")
     parser.add_argument("--trials", type=int, default=20)
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--recipes", nargs="*", default=list(RECIPES), choices=list(RECIPES))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     table: list[dict[str, Any]] = []
     for name in args.datasets:
         X, y = DATASETS[name](return_X_y=True)
-        cells = [(prior, trial) for prior in PRIORS for trial in range(args.trials)]
+        trials = range(args.first_seed, args.first_seed + args.trials)
+        cells = [(prior, trial) for prior in PRIORS for trial in trials]
         draws = [
             make_pu(X, y, n_positive=N_POSITIVE, n_unlabelled=N_UNLABELLED, class_prior=prior, random_state=trial)
             for prior, trial in cells
         ]
-        for recipe, settings in RECIPES.items():
+        for recipe in args.recipes:
             start = time.perf_counter()
+            settings = {**RECIPES[recipe], **(rule(X.shape[1]) if "preset" in RECIPES[recipe] else {})}
             text = {"preset": "paper-text"} if name == "20newsgroups" and "preset" in settings else {}
             models = [PURL(device=args.device, random_state=t, **{**settings, **text}) for _, t in cells]
             with warnings.catch_warnings():
@@ -69,7 +74,7 @@ def main() -> None:
             means = [np.mean([r["error"] for r in table[-len(cells) :] if r["prior"] == p]) for p in PRIORS]
             text_means = " ".join(f"{m:.3f}" for m in means)
             print(f"{name:14} {recipe:15} {text_means}   {time.perf_counter() - start:.0f} s", flush=True)
-    for recipe in RECIPES:
+    for recipe in args.recipes:
         print(f"{recipe:15} mean {np.mean([r['error'] for r in table if r['recipe'] == recipe]):.4f}")
     write_rows("km_on_purl", table, args.out)
 

@@ -163,10 +163,11 @@ def work_off(this: Run, tasks: list[Task], trainers: int) -> None:
     """Begin the tasks, always the first that is ready, as there is room for one more; wait for everything."""
     training: list[Future[Any]] = []
     while tasks or this.pending:
-        done = [one for one in this.pending if one[0].done()]
-        this.pending = [one for one in this.pending if not one[0].done()]
-        for job, then in done:
-            then(job.result())  # an error in a process ends the run
+        for one in list(this.pending):  # what is done is asked once: a job may end at any moment
+            job, then = one
+            if job.done():
+                this.pending.remove(one)
+                then(job.result())  # an error in a process ends the run
         training = [job for job in training if not job.done()]
         ready = next((task for task in tasks if task.ready(this)), None) if len(training) < trainers else None
         if ready is None:

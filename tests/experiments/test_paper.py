@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from itertools import combinations
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pytest
 from experiments.paper.config import CONFIGS, FULL, Config
 from experiments.paper.datasets import dataset
 from experiments.paper.draws import Key, draw, reporting_half
+from experiments.paper.runner import Run, work_off
 from experiments.paper.store import Store
 from experiments.paper.tables import bold_columns, cells_of, paper_cells
 from experiments.prior_study import half_of
@@ -141,3 +143,24 @@ def test_smoke_is_a_part_of_the_full_run():
     smoke: Config = CONFIGS["smoke"]
     assert set(smoke.datasets) <= set(FULL.datasets)
     assert set(smoke.priors) <= set(FULL.priors)
+
+
+class EndsWhenAsked(Future):
+    """A job that ends between the first and the second time that it is asked whether it has."""
+
+    def __init__(self):
+        super().__init__()
+        self.asked = 0
+        self.set_result("done")
+
+    def done(self):
+        self.asked += 1
+        return self.asked > 1
+
+
+def test_no_job_is_lost(tmp_path):
+    read = []
+    run = Run(FULL, Store(tmp_path / "rows.jsonl"), "cpu", None, None, None, tmp_path)
+    run.pending = [(EndsWhenAsked(), read.append) for _ in range(5)]
+    work_off(run, [], 1)
+    assert read == ["done"] * 5
