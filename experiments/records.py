@@ -32,6 +32,8 @@ def provenance() -> dict[str, str]:
 
 
 def _commit() -> str:
+    if told := os.environ.get("PURELY_COMMIT"):  # a copy of the tree may lie in another repository, or in none
+        return told
     here = Path(__file__).parent
     try:
         out = subprocess.run(
@@ -42,7 +44,7 @@ def _commit() -> str:
             check=True,
         )
     except (OSError, subprocess.CalledProcessError):
-        return os.environ.get("PURELY_COMMIT", "unknown")
+        return "unknown"
     return out.stdout.strip()
 
 
