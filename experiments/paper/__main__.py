@@ -4,6 +4,7 @@
     python -m experiments.paper tables [--config full|smoke]                             the tables again, from the rows
     python -m experiments.paper figure3 [--trials 10]                                    appendix D
     python -m experiments.paper others [--trials 1] [--datasets mnist] [--methods nnpu]  other classifiers, a core each
+    python -m experiments.paper floor                                                    least time of the largest part
 
 Data sets are read from the folder in PURELY_DATA, or downloaded. Rows are in experiments/results/paper/.
 """
@@ -26,7 +27,7 @@ FOLDER = RESULTS / "paper"
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("run", "tables", "figure3", "others"))
+    parser.add_argument("what", choices=("run", "tables", "figure3", "others", "floor"))
     parser.add_argument("--config", choices=tuple(CONFIGS), default="full")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -45,6 +46,11 @@ def main() -> None:
     if args.what == "run":
         warnings.filterwarnings("ignore", category=RuntimeWarning)
         run(config, Store(path), args.device, args.jobs, tuple(args.parts), args.trainers)
+    if args.what == "floor":
+        from experiments.paper.floor import print_floor
+
+        print_floor(config)
+        return
     if args.what == "figure3":
         from experiments.paper.figure3 import SIZES, run_figure3
 

@@ -124,7 +124,12 @@ def write_tables(config: Config, folder: Path) -> list[Path]:
             continue
         stem = f"{config.name}_{title}"
         written.append(write_cells(folder / f"{stem}.csv", cells))
-        for suffix, text in ((".md", markdown(cells, table, config)), (".tex", latex(cells, table, config))):
+        texts = {
+            ".md": markdown(cells, table, config),
+            "_differences.md": differences(cells, table),
+            ".tex": latex(cells, table, config),
+        }
+        for suffix, text in texts.items():
             path = folder / f"{stem}{suffix}"
             path.write_text(text)
             written.append(path)
@@ -203,6 +208,23 @@ def markdown(cells: dict[tuple[str, float], dict[str, Cell]], table: str, config
         last.append(own + (f" ({printed})" if printed else ""))
     lines.append("| mean | | " + " | ".join(last) + " |")
     return "\n".join(lines) + "\n"
+
+
+def differences(cells: dict[tuple[str, float], dict[str, Cell]], table: str) -> str:
+    """Ours minus the paper's, and in brackets how many standard errors that is, for the columns that the paper has."""
+    methods = [m for m in COLUMNS if any(m in by for by in cells.values())]
+    lines = ["| data | prior | " + " | ".join(HEADS[m] for m in methods) + " |"]
+    lines.append("| --- | --- " + "| ---: " * len(methods) + "|")
+    for (name, prior), by in ordered(cells):
+        texts = [_difference(by[m], table) if m in by else "" for m in methods]
+        lines.append(f"| {dataset(name).TITLE} | {prior} | " + " | ".join(texts) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _difference(cell: Cell, table: str) -> str:
+    size = text_of(abs(cell.mean - cell.paper), table)
+    away = f"{abs(cell.distance):.1f}" if abs(cell.distance) < 9.95 else f"{abs(cell.distance):.0f}"
+    return f"{'+' if cell.mean > cell.paper else '−'}{size} ({away})"
 
 
 def latex(cells: dict[tuple[str, float], dict[str, Cell]], table: str, config: Config) -> str:

@@ -69,15 +69,16 @@ class Stepper:
             return self._step(x, n_p, update, factors, self._to_device(starts))
         kind = (update, tuple(x.shape), n_p)
         self.seen[kind] += 1
-        if kind not in self.graphs:
-            if self.seen[kind] <= BEFORE_RECORDING or len(self.graphs) == MOST_GRAPHS:
-                return self._step(x, n_p, update, factors, self._to_device(starts))
-            try:
-                self.graphs[kind] = self._record(x, n_p, update, factors, starts)
-            except torch.cuda.OutOfMemoryError:
-                self.records = False
-                return self._step(x, n_p, update, factors, self._to_device(starts))
-        return self.graphs[kind].replay(x, _floats(factors), torch.from_numpy(starts))
+        with torch.cuda.device(self.stack.device):  # graphs belong to the current device, which may be another one
+            if kind not in self.graphs:
+                if self.seen[kind] <= BEFORE_RECORDING or len(self.graphs) == MOST_GRAPHS:
+                    return self._step(x, n_p, update, factors, self._to_device(starts))
+                try:
+                    self.graphs[kind] = self._record(x, n_p, update, factors, starts)
+                except torch.cuda.OutOfMemoryError:
+                    self.records = False
+                    return self._step(x, n_p, update, factors, self._to_device(starts))
+            return self.graphs[kind].replay(x, _floats(factors), torch.from_numpy(starts))
 
     def _step(self, x: Tensor, n_p: int, update: str, factors: Any, starts: Tensor) -> Tensor:
         stack, settings = self.stack, self.settings

@@ -1,0 +1,49 @@
+"""The least time that the largest part of the full run could take on a GPU: the paper's nnPU on all columns.
+
+What cannot be done without: the products of the forward and backward passes (two operations forward and four backward
+for each weight and row), and moving the rows of a step, the parameters, their gradient and Adam's two moments through
+the GPU's memory once each way. Peaks are those of the vendor's data sheet: TF32 without sparsity, and the memory's.
+"""
+
+from __future__ import annotations
+
+from experiments.paper.config import COLUMNS, Config
+from experiments.paper.datasets import dataset
+from experiments.paper.draws import Key, draw
+
+#: Operations and bytes a second.
+PEAKS = {"NVIDIA H200": (494e12, 4.8e12)}
+WIDTH, HIDDEN_LAYERS, BATCH, EPOCHS, EPOCHS_TEXT = 300, 3, 250, 200, 300
+#: Times that a number of each parameter is moved a step: gradient, weight and two moments, each read and written.
+MOVED = 8
+
+
+def inputs(column: str, d: int, text: bool) -> int:
+    """Columns of a representation of d features."""
+    shares = {"none": 1.0, "pca_d4": 0.25, "pca_d2": 0.5, "pca_3d4": 0.75}
+    if column in shares:
+        return int(shares[column] * d)
+    return 1 if column == "fda" else (10 if text else 20)
+
+
+def work_of(config: Config) -> tuple[float, float]:
+    """Operations and bytes of the paper's nnPU on all columns of all draws."""
+    operations = moved = 0.0
+    for name in config.datasets:
+        text = dataset(name).TEXT
+        for prior in config.priors:
+            n, d = draw(config, Key(name, prior, 0)).X.shape
+            steps = (EPOCHS_TEXT if text else EPOCHS) * config.trials * round(n / BATCH)
+            for column in COLUMNS:
+                first = inputs(column, d, text) * WIDTH
+                weights = first + (HIDDEN_LAYERS - 1) * WIDTH**2 + WIDTH
+                operations += steps * 6.0 * BATCH * weights
+                moved += steps * 4.0 * (MOVED * weights + BATCH * inputs(column, d, text))
+    return operations, moved
+
+
+def print_floor(config: Config) -> None:
+    operations, moved = work_of(config)
+    print(f"nnPU on all columns: {operations / 1e12:.0f} Tflop, {moved / 1e12:.1f} TB")
+    for name, (rate, bandwidth) in PEAKS.items():
+        print(f"{name}: {operations / rate:.1f} s of arithmetic, {moved / bandwidth:.1f} s of memory traffic")
