@@ -55,10 +55,9 @@ def angle(direction: NDArray[np.float64]) -> float:
     return float(np.degrees(np.arctan2(abs(direction[1]), abs(direction[0]))))
 
 
-def directions(samples: list[Any], device: str) -> dict[str, list[NDArray[np.float64]]]:
+def directions(samples: list[Any], seeds: range, device: str) -> dict[str, list[NDArray[np.float64]]]:
     """The direction that each method finds in each sample; networks are trained as one stack."""
     data = [(s.X, s.y) for s in samples]
-    seeds = range(len(samples))
     purl = [PURL(n_components=1, hidden=(), device=device, random_state=seed) for seed in seeds]
     pnrl = [PNRL(**PAPER_LINEAR, device=device, random_state=seed) for seed in seeds]
     flexible = [PNRL(n_components=1, hidden=(), device=device, random_state=seed) for seed in seeds]
@@ -67,7 +66,7 @@ def directions(samples: list[Any], device: str) -> dict[str, list[NDArray[np.flo
         fit_together(models, data)
         print(f"{name}: {len(models)} fits in one stack, {time.perf_counter() - start:.1f} s", flush=True)
     start = time.perf_counter()
-    lsdr = [LSDR(random_state=seed).fit(X, y) for seed, (X, y) in enumerate(data)]
+    lsdr = [LSDR(random_state=seed).fit(X, y) for seed, (X, y) in zip(seeds, data, strict=True)]
     print(f"LSDR-PU: {len(lsdr)} fits, {time.perf_counter() - start:.1f} s", flush=True)
     return {
         "PURL": [m.components_[0] for m in purl],
@@ -116,15 +115,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--name", default="figure2", help="name of the rows")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder for figure2.csv and the two panels")
     arguments = parser.parse_args()
-    samples = [
-        make_paper_data(N_POSITIVE, N_UNLABELLED, class_prior=CLASS_PRIOR, random_state=seed)
-        for seed in range(arguments.seeds)
-    ]
+    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+    samples = [make_paper_data(N_POSITIVE, N_UNLABELLED, class_prior=CLASS_PRIOR, random_state=seed) for seed in seeds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = directions(samples, arguments.device)
+        found = directions(samples, seeds, arguments.device)
     rows = [
         {
             "method": name,
@@ -134,15 +133,15 @@ def main() -> None:
             "x2": f"{direction[1]:.6g}",
         }
         for name, several in found.items()
-        for seed, direction in enumerate(several)
+        for seed, direction in zip(seeds, several, strict=True)
     ]
     for name, several in found.items():
         angles = np.array([angle(direction) for direction in several])
         spread = f"{angles.min():.1f} to {angles.max():.1f}"
         print(f"{name:18s} median {np.median(angles):5.1f} degrees, {spread}")
-    path = write_rows("figure2", rows, arguments.out)
-    panels = draw_panels(samples[0], {name: several[0] for name, several in found.items()}, arguments.out)
-    print(path, *panels, sep="\n")
+    print(write_rows(arguments.name, rows, arguments.out))
+    if arguments.name == "figure2":
+        print(*draw_panels(samples[0], {name: several[0] for name, several in found.items()}, arguments.out), sep="\n")
 
 
 if __name__ == "__main__":

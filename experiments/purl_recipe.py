@@ -34,7 +34,7 @@ EPOCHS = (20, 30, 45, 65, 90, 130, 180, 250, 350, 500, 700, 1000)
 def lengths(n_features: int, epochs: list[int]) -> list[int]:
     """Those of the lengths that are worth a try: with batch norm, the more features the faster a network turns."""
     about = 30 * (2000 / n_features) ** 0.75
-    return [e for e in epochs if 0.2 * about <= e <= 3.0 * about]
+    return [e for e in epochs if 0.15 * about <= e <= 3.0 * about]
 
 
 def draw(X: Any, truth: Any, prior: float, seed: int) -> Any:
