@@ -3,8 +3,8 @@
     python experiments/prior_tables.py
 
 reads `results/prior_report.csv.gz` and `results/prior_whole.csv` (the paper's 21 cells, reporting half),
-`results/paper/full.jsonl` (ClassPrior on the same cells, 20 trials), `results/prior_generators.csv.gz` and
-`results/prior_peers.csv`, and writes CSV files to `docs/theory/tables`.
+`results/paper/full.jsonl` (ClassPrior and its rivals on the same cells, 20 trials), `results/prior_generators.csv.gz`
+and `results/prior_peers.csv`, and writes CSV files to `docs/theory/tables`.
 """
 
 from __future__ import annotations
@@ -40,14 +40,23 @@ ESTIMATORS = {
     ("auto", "elkan-noto-e1"): "ElkanNotoPrior e1",
     ("auto", "elkan-noto-e2"): "ElkanNotoPrior e2",
     ("auto", "elkan-noto-e3"): "ElkanNotoPrior e3",
-    ("forest", "best-bin"): "best bin on a random forest",
-    ("linear", "best-bin"): "best bin on logistic regression",
-    ("none", "km1"): "KernelMeanPrior KM1",
     ("none", "km2"): "KernelMeanPrior KM2",
     ("none", "regrouping-km1"): "RegroupingPrior of KM1",
     ("none", "penl1"): "PenL1Prior",
-    ("none", "tice"): "TIcEPrior",
 }
+
+#: Methods of the paper's run, 20 trials, and what the table calls them.
+PAPER_RUN = {
+    "class_prior": "ClassPrior",
+    "best_bin_forest": "best bin on a random forest",
+    "best_bin_logistic": "best bin on logistic regression",
+    "dedpul_forest": "DEDPUL on a random forest",
+    "alphamax_forest": "AlphaMax on a random forest",
+    "tice": "TIcEPrior",
+    "none": "KernelMeanPrior KM1",
+}
+#: A commit whose runner did not note warnings.
+SILENT = "6a6881a2fc-dirty"
 
 
 def read_csv(path: Path) -> list[dict[str, Any]]:
@@ -56,15 +65,17 @@ def read_csv(path: Path) -> list[dict[str, Any]]:
         return list(csv.DictReader(file))
 
 
-def class_prior_rows() -> list[dict[str, Any]]:
-    """Rows of ClassPrior in the paper's run; they do not say whether it warned (the column is always 0)."""
+def paper_rows(method: str) -> list[dict[str, Any]]:
+    """Rows of a method in the paper's run; columns that it does not have are empty."""
     rows = []
     with (RESULTS / "paper" / "full.jsonl").open() as file:
         for line in file:
-            for row in json.loads(line)["rows"]:
-                if row.get("table") == "prior" and row["method"] == "class_prior":
-                    error = float(row["estimate"]) - float(row["prior"])
-                    rows.append(row | {"error": error, "dataset": SAME.get(row["dataset"], row["dataset"])})
+            unit = json.loads(line)
+            for row in unit["rows"]:
+                if row["table"] == "prior" and row["method"] == method:
+                    row = {"covered": "", "warned": "", **row}
+                    row["dataset"] = SAME.get(row["dataset"], row["dataset"])
+                    rows.append(row | ({"warned": ""} if unit["commit"] == SILENT else {}))
     return rows
 
 
@@ -98,7 +109,7 @@ def estimators_table() -> list[list[str]]:
     # The run of all readings had the rows of five estimators for one data set only; they have a run of their own.
     study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if r["ratio"] != "none"]
     study += read_csv(RESULTS / "prior_whole.csv")
-    lines = [line("ClassPrior", [r | {"warned": ""} for r in class_prior_rows()])]
+    lines = [line(name, rows) for method, name in PAPER_RUN.items() if (rows := paper_rows(method))]
     for (ratio, method), name in ESTIMATORS.items():
         rows = [r for r in study if (r["ratio"], r["method"]) == (ratio, method)]
         if rows:
@@ -107,14 +118,14 @@ def estimators_table() -> list[list[str]]:
 
 
 def cells_table() -> list[list[str]]:
-    """ClassPrior by data set: errors and coverage of the paper's run, coverage and warnings of the study's."""
-    paper = class_prior_rows()
+    """ClassPrior by data set: in the paper's run, and in the study's, whose draws are others."""
+    paper = paper_rows("class_prior")
     study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if (r["ratio"], r["method"]) == ("auto", "combined")]
-    table = [["data set", "draws", "mean absolute error", "covered", "draws of the study", "covered", "warned"]]
+    table = [["data set", "draws", "mean absolute error", "covered", "warned", "other draws", "covered", "warned"]]
     for name in (*DATASETS, "all"):
         one, two = ([r for r in rows if name in (r["dataset"], "all")] for rows in (paper, study))
         error = number(float(np.mean([abs(r["error"]) for r in one])))
-        first = [str(len(one)), error, mean_of(one, "covered")]
+        first = [str(len(one)), error, mean_of(one, "covered"), mean_of(one, "warned")]
         table.append([name, *first, str(len(two)), mean_of(two, "covered"), mean_of(two, "warned")])
     return table
 
