@@ -89,7 +89,7 @@ def run(
     trainers: int | None = None,
 ) -> None:
     """Do what is left of a configuration, or of some parts of it."""
-    start = time.perf_counter()
+    start, before = time.perf_counter(), len(store)
     load(config)
     context = multiprocessing.get_context("fork")  # processes share the data sets; torch is not loaded here yet
     few = max(1, jobs // 5)
@@ -110,7 +110,7 @@ def run(
         if "peers" in parts:
             peers(this)
         work_off(this, network_tasks(this, parts), trainers)
-        note_time(this, time.perf_counter() - start, jobs, trainers)
+        note_time(this, time.perf_counter() - start, {"units_before": before, "jobs": jobs, "trainers": trainers})
 
 
 @dataclass(frozen=True)
@@ -193,13 +193,12 @@ def resolve(device: str) -> str:
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def note_time(this: Run, seconds: float, jobs: int, trainers: int) -> None:
-    """Print and write where the time went."""
-    rows = [{"part": "everything", "seconds": round(seconds, 1), "jobs": jobs, "trainers": trainers}]
-    for part, spent in sorted(this.spent.items()):
-        rows.append({"part": part, "seconds": round(spent, 1), "jobs": jobs, "trainers": trainers})
-    for row in rows:
-        print(f"{row['part']:24s} {row['seconds']:8.1f} s", flush=True)
+def note_time(this: Run, seconds: float, how: dict[str, int]) -> None:
+    """Print and write where the time went, summed over the processes."""
+    spent = {"everything, by the clock": seconds, **dict(sorted(this.spent.items()))}
+    for part, took in spent.items():
+        print(f"{part:30s} {took:8.1f} s", flush=True)
+    rows = [{"part": part, "seconds": round(took, 1), **how} for part, took in spent.items()]
     write_rows(f"{this.config.name}_time", rows, this.store.path.parent)
 
 

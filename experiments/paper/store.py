@@ -46,6 +46,9 @@ class Store:
         if good < self.path.stat().st_size:
             os.truncate(self.path, good)
 
+    def __len__(self) -> int:
+        return len(self._units)
+
     def __contains__(self, unit: Unit) -> bool:
         return unit in self._units
 
