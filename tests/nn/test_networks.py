@@ -54,11 +54,11 @@ def test_the_gradient_is_that_of_a_plain_network():
         for layer in plain:
             for p in layer.parameters():
                 values = stack.theta[0, at : at + p.numel()]
-                p.copy_(values.view(p.shape[::-1]).T if p.ndim == 2 else values)
+                p.copy_(values.view(p.shape))
                 at += p.numel()
     x = torch.from_numpy(np.random.default_rng(0).normal(size=(12, 5)).astype(np.float32))
     plain(x)[:, 0].square().mean().backward()
-    expected = torch.cat([(p.grad.T if p.ndim == 2 else p.grad).reshape(-1) for p in plain.parameters()])
+    expected = torch.cat([p.grad.reshape(-1) for p in plain.parameters()])
     found = stack.gradient(stack.forward(x[None], training=True).square().mean(1))
     torch.testing.assert_close(found[0], expected, rtol=1e-4, atol=1e-5)
     for layer, mean in ((plain[1], stack.running[0]), (plain[4], stack.running[2])):

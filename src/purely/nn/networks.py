@@ -1,7 +1,7 @@
 r"""A stack of M networks of one shape, :math:`w = g \circ v`, whose parameters are rows of one matrix.
 
 Network m has the parameters ``theta[m]``: first those of the encoder v, then those of the head g. The weights of a
-layer are a view ``(M, in, out)`` of that matrix, so one batched product serves the whole stack, and whatever is done
+layer are a view ``(M, out, in)`` of that matrix, so one batched product serves the whole stack, and whatever is done
 to a network by itself (a step of its own, a copy of its best state, its removal) is done to a row.
 
 Activations are kept as ``(M, features, batch)``: a batch norm over the stack is then one batch norm over ``M *
@@ -42,7 +42,7 @@ class Layer:
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
-        shapes: tuple[tuple[int, ...], ...] = ((self.n_in, self.n_out),)
+        shapes: tuple[tuple[int, ...], ...] = ((self.n_out, self.n_in),)
         if self.norm:
             return (*shapes, (self.n_out,), (self.n_out,))
         return (*shapes, (self.n_out,)) if self.bias else shapes
@@ -185,9 +185,9 @@ class StackedMLP:
     def _layer(self, index: int, layer: Layer, h: Tensor, training: bool) -> Tensor:
         weights, *rest = self._parameters[index]
         if layer.bias:
-            h = torch.baddbmm(rest[0].unsqueeze(2), weights.transpose(1, 2), h)
+            h = torch.baddbmm(rest[0].unsqueeze(2), weights, h)
         else:
-            h = torch.bmm(weights.transpose(1, 2), h)
+            h = torch.bmm(weights, h)
         if layer.norm:
             h = self._norm(index, rest[0], rest[1], h, training)
         return torch.relu_(h) if layer.relu else h
@@ -258,7 +258,7 @@ class StackedMLP:
 
     def _folded(self, index: int, layer: Layer, m: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
         weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in self._parameters[index])
-        bias = rest[0] if layer.bias else np.zeros(layer.n_out)
+        weights, bias = weights.T, rest[0] if layer.bias else np.zeros(layer.n_out)
         if layer.norm:
             mean, variance = (r[m].cpu().numpy().astype(np.float64) for r in self._running_of(index))
             factor = rest[0] / np.sqrt(variance + NORM_EPS)
@@ -285,7 +285,7 @@ class StackedMLP:
         layers = (*self.encoder, *self.head)
         for i, layer in enumerate(layers):
             bound = 1.0 / np.sqrt(layer.n_in)
-            parts.append(rng.uniform(-bound, bound, layer.n_in * layer.n_out))
+            parts.append(rng.uniform(-bound, bound, (layer.n_in, layer.n_out)).T.ravel())
             if layer.norm:
                 parts += [np.ones(layer.n_out), np.zeros(layer.n_out)]
             elif layer.bias:

@@ -36,6 +36,9 @@ Floats = NDArray[np.float64]
 #: An epoch of few rows has ten steps rather than one: early stopping counts epochs.
 SMALLEST_BATCH, LARGEST_BATCH = 32, 250
 
+#: Order of the numbers in a checkpoint; one of another order is refused.
+LAYOUT = "weights (out, in)"
+
 _HISTORY = ("train_loss", "train_j", "held_loss", "held_j")
 
 
@@ -162,7 +165,7 @@ def _fingerprint(fits: list[Fit]) -> str:
     silent = replace(recipe.settings, verbose=False, checkpoint=None)
     if silent.schedule == "constant":
         silent = replace(silent, max_epochs=0)  # a run may be resumed to train on for longer
-    text = hashlib.sha256(repr(replace(recipe, settings=silent)).encode())
+    text = hashlib.sha256(f"{LAYOUT} {replace(recipe, settings=silent)!r}".encode())
     for fit in fits:
         keys = row_keys(fit.X, 0)
         for mask in (fit.positive, ~fit.positive):
