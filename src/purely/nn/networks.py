@@ -184,10 +184,7 @@ class StackedMLP:
 
     def _layer(self, index: int, layer: Layer, h: Tensor, training: bool) -> Tensor:
         weights, *rest = self._parameters[index]
-        if layer.bias:
-            h = torch.baddbmm(rest[0].unsqueeze(2), weights, h)
-        else:
-            h = torch.bmm(weights, h)
+        h = torch.baddbmm(rest[0].unsqueeze(2), weights, h) if layer.bias else torch.bmm(weights, h)
         if layer.norm:
             h = self._norm(index, rest[0], rest[1], h, training)
         return torch.relu_(h) if layer.relu else h
