@@ -22,7 +22,7 @@ demo: $(STAMP) ## the main job on embedded data; prints where the picture is
 	$(BIN)/purely demo
 
 test: $(STAMP) ## all tests, the slow ones too
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --durations 12
 
 test-fast: $(STAMP) ## the tests that take seconds
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow and not data'
