@@ -65,6 +65,7 @@ html_sidebars = {
         "evaluation",
         "report",
         "reproduction",
+        "speed",
         "datasets",
         "contributing",
         "changelog",

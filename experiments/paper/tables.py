@@ -186,11 +186,19 @@ def means(cells: dict[tuple[str, float], dict[str, Cell]], method: str, *, paper
 
 
 def markdown(cells: dict[tuple[str, float], dict[str, Cell]], table: str, config: Config) -> str:
-    """Ours, with the paper's in brackets under the columns that it has."""
-    methods = methods_of(cells)
+    """The paper's columns with what it prints in brackets, and below them what it does not have."""
     unit = "misclassified, %" if table == "classification" else "absolute error of the class prior"
-    lines = [f"Mean {unit}, {config.trials} trials; in brackets the paper's.", ""]
-    lines.append("| data | prior | " + " | ".join(HEADS[m] for m in methods) + " |")
+    present = methods_of(cells)
+    parts = [f"Mean {unit}, {config.trials} trials; in brackets the paper's."]
+    parts.append(_markdown_table(cells, table, [m for m in present if m in COLUMNS]))
+    others = [m for m in present if m not in COLUMNS]
+    if others:
+        parts += ["The same draws, by what the paper does not have:", _markdown_table(cells, table, others)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _markdown_table(cells: dict[tuple[str, float], dict[str, Cell]], table: str, methods: list[str]) -> str:
+    lines = ["| data | prior | " + " | ".join(HEADS[m] for m in methods) + " |"]
     lines.append("| --- | --- " + "| ---: " * len(methods) + "|")
     for (name, prior), by in ordered(cells):
         texts = []
@@ -206,8 +214,7 @@ def markdown(cells: dict[tuple[str, float], dict[str, Cell]], table: str, config
     for m in methods:
         own, printed = text_of(means(cells, m), table), text_of(means(cells, m, paper=True), table)
         last.append(own + (f" ({printed})" if printed else ""))
-    lines.append("| mean | | " + " | ".join(last) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "| mean | | " + " | ".join(last) + " |"])
 
 
 def differences(cells: dict[tuple[str, float], dict[str, Cell]], table: str) -> str:
