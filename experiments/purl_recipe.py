@@ -119,6 +119,26 @@ def summarise(folder: Path) -> None:
             )
             print(f"    {name:14s} {text}")
 
+    features = {"ijcnn1": 22, "phishing": 68, "mushrooms": 112, "a9a": 123, "mnist": 784, "fashion-mnist": 784}
+    rows = [r for r in read_rows("purl_recipe", folder) if r["stopping"] == "none" and r["batch_size"] == "250"]
+    print("epochs e (2000 / d) ** p, errors interpolated between the lengths that were tried:")
+    for power in (0.5, 0.6, 2 / 3, 0.75, 1.0):
+        found = {e: rule_error(rows, features, power, e) for e in (22, 24, 26, 27, 28, 30, 33)}
+        print(f"    p = {power:.2f}: " + " ".join(f"e {e}: {v:.4f}" for e, v in found.items()))
+
+
+def rule_error(rows: list[dict[str, str]], features: dict[str, int], power: float, at_2000: float) -> float:
+    """Mean over cells of the mean absolute error with a number of epochs that follows the number of features."""
+    draws: dict[Any, list[tuple[float, float]]] = defaultdict(list)
+    for r in rows:
+        draws[r["dataset"], r["prior"], r["trial"]].append((float(r["epochs"]), float(r["error"])))
+    cells: dict[Any, list[float]] = defaultdict(list)
+    for (name, prior, _), tried in draws.items():
+        epochs, errors = np.array(sorted(tried)).T
+        wanted = at_2000 * (2000 / features.get(name, 2000)) ** power
+        cells[name, prior].append(abs(float(np.interp(np.log(wanted), np.log(epochs), errors))))
+    return float(np.mean([np.mean(v) for v in cells.values()]))
+
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)

@@ -7,13 +7,16 @@ the GPU's memory once each way. Peaks are those of the vendor's data sheet: TF32
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from experiments.paper.config import COLUMNS, Config
 from experiments.paper.datasets import dataset
 from experiments.paper.draws import Key, draw
+from experiments.paper.methods import nnpu
+from purely.classifiers._nnpu_recipe import PRESETS
 
 #: Operations and bytes a second.
 PEAKS = {"NVIDIA H200": (494e12, 4.8e12)}
-WIDTH, HIDDEN_LAYERS, BATCH, EPOCHS, EPOCHS_TEXT = 300, 3, 250, 200, 300
 #: Times that a number of each parameter is moved a step: gradient, weight and two moments, each read and written.
 MOVED = 8
 
@@ -31,14 +34,16 @@ def work_of(config: Config) -> tuple[float, float]:
     operations = moved = 0.0
     for name in config.datasets:
         text = dataset(name).TEXT
+        settings = nnpu.paper_settings(text)
+        preset, batch = PRESETS[settings["preset"]], settings["batch_size"]
         for prior in config.priors:
             n, d = draw(config, Key(name, prior, 0)).X.shape
-            steps = (EPOCHS_TEXT if text else EPOCHS) * config.trials * round(n / BATCH)
+            steps = preset["max_epochs"] * config.trials * round(n / batch)
             for column in COLUMNS:
-                first = inputs(column, d, text) * WIDTH
-                weights = first + (HIDDEN_LAYERS - 1) * WIDTH**2 + WIDTH
-                operations += steps * 6.0 * BATCH * weights
-                moved += steps * 4.0 * (MOVED * weights + BATCH * inputs(column, d, text))
+                widths = (inputs(column, d, text), *preset["hidden"], 1)
+                weights = sum(a * b for a, b in pairwise(widths))
+                operations += steps * 6.0 * batch * weights
+                moved += steps * 4.0 * (MOVED * weights + batch * widths[0])
     return operations, moved
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tqdm import tqdm
 
 from experiments.paper.config import FULL
 from experiments.paper.draws import Key, draw
@@ -46,7 +47,7 @@ def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str
                     unit = (method, key.dataset, key.prior, key.trial)
                     if unit not in store:
                         waiting[pool.submit(one_row, key, method, estimates[unit[1:]])] = unit
-        for job in as_completed(waiting):
+        for job in tqdm(as_completed(waiting), total=len(waiting), unit="fit"):
             store.add(waiting[job], [job.result()])
     print(write_table(folder, full, store))
 

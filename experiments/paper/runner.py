@@ -71,8 +71,14 @@ class Run:
         def store(done: tuple[list[dict[str, Any]], float]) -> None:
             self.store.add(unit, done[0])
             self.spent[part] += done[1]
+            self.show(part, unit, done[1])
 
         return store
+
+    def show(self, part: str, what: tuple[Any, ...], seconds: float) -> None:
+        """Print a line for each stack of networks that is done."""
+        if part.startswith("networks"):
+            print(f"{' '.join(map(str, what))}: {seconds:.1f} s; {len(self.store)} units are stored", flush=True)
 
 
 def keys_of(config: Config, name: str) -> list[Key]:
@@ -466,6 +472,7 @@ def learnt(this: Run, name: str, column: str) -> Future[Any]:
 
     def read(seconds: float) -> None:
         this.spent[f"networks, {column}"] += seconds
+        this.show("networks", (column, name), seconds)
         for key in this.keys(name):
             unit = prior_unit(column, key)
             if unit not in this.store:

@@ -61,7 +61,7 @@ class PURL(NetworkRepresentation):
         "paper" is the paper's d-60-20-1 network with J, SGD at 0.001, weight decay 0.0005, gradient noise 0.01 and
         alternating updates; "paper-text" its d-30-10-1. The parameters that a preset names are taken from it, whatever
         they are set to here. Length, batch size and stopping are not printed; ``batch_size=250``,
-        ``early_stopping=False`` and ``max_epochs=round(4300 * d ** (-2 / 3))`` for d columns reproduce its table 1.
+        ``early_stopping=False`` and ``max_epochs=round(4300 * d ** (-2 / 3))`` for d columns come close to its table 1.
     optimizer : {"adam", "sgd", "adagrad"}, default="adam"
     learning_rate : float, default=0.001
     schedule : {"constant", "cosine"}, default="constant"
