@@ -98,7 +98,7 @@ def run(
     start, before = time.perf_counter(), len(store)
     load(config)
     context = multiprocessing.get_context("fork")  # processes share the data sets; torch is not loaded here yet
-    few = max(1, jobs // 5)
+    few = max(1, jobs // 8)
     trainers = trainers or (1 if jobs < 8 else 3)
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))

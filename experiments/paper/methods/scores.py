@@ -1,7 +1,8 @@
 """What reads cross-fitted scores of positives against unlabelled rows: best bin, DEDPUL, AlphaMax, naive classifiers.
 
 Best bin on random-forest scores is the strongest rival among published estimators; a naive classifier calls as many
-rows positive as its own best-bin estimate says there are.
+rows positive as its own best-bin estimate says there are. Forests have scikit-learn's 100 trees: twice as many make no
+difference (`python -m experiments.forest_trees`) and take as long as everything else that needs no network.
 """
 
 from __future__ import annotations
@@ -10,29 +11,45 @@ import warnings
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
 
 from experiments.paper.draws import Draw
 from purely.prior import AlphaMaxPrior, BestBinPrior, DEDPULPrior
 from purely.prior._one_dimensional import Scores, read_scores
-from purely.prior._ratio import built_in, cross_fit, log_ratio
+from purely.prior._ratio import built_in, grouped_folds, log_ratio
 
 READERS = {"best_bin": BestBinPrior(), "dedpul": DEDPULPrior(), "alphamax": AlphaMaxPrior()}
 
 
-def estimate(draw: Draw, model: str, methods: tuple[str, ...]) -> tuple[dict[str, float], Any]:
+def estimate(draw: Draw, model: str, methods: tuple[str, ...], n_trees: int = 100) -> tuple[dict[str, float], Any]:
     """Class priors by method, and the naive classifier's probabilities of the test rows."""
     positive = draw.y == 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = cross_fit(model, draw.X, positive, cv=5, seed=draw.key.seed)
+        scores, test_score = cross_fit(draw, model, n_trees)
         told = {
-            name: read_scores(
-                Scores(fit.score, fit.fold), positive, READERS[name]._reader(), level=0.9, n_resamples=0, seed=0
-            ).share
+            name: read_scores(scores, positive, READERS[name]._reader(), level=0.9, n_resamples=0, seed=0).share
             for name in methods
         }
-        own = built_in(model, draw.X.shape[0], draw.X.shape[1], sparse=hasattr(draw.X, "indptr"), seed=draw.key.seed)
-        own.fit(draw.X, draw.y)
-        score = log_ratio(own, draw.X_test, int(positive.sum()), int((~positive).sum()))
-    limit = np.quantile(fit.score[~positive], 1.0 - told["best_bin"])
-    return told, 1.0 / (1.0 + np.exp(-np.clip(score - limit, -50, 50)))
+    limit = np.quantile(scores.score[~positive], 1.0 - told["best_bin"])
+    return told, 1.0 / (1.0 + np.exp(-np.clip(test_score - limit, -50, 50)))
+
+
+def cross_fit(draw: Draw, model: str, n_trees: int, n_folds: int = 5) -> tuple[Scores, Any]:
+    """Scores of the rows by models without their fold; of the test rows, the mean over the five models."""
+    positive, seed = draw.y == 1, draw.key.seed
+    fold = grouped_folds(draw.X, positive, n_folds, seed)
+    if model == "forest":
+        base: Any = RandomForestClassifier(n_trees, random_state=seed)
+    else:
+        base = built_in(model, *draw.X.shape, sparse=sp.issparse(draw.X), seed=seed)
+    score, test_score = np.empty(draw.y.size), np.zeros(draw.y_test.size)
+    for j in range(n_folds):
+        train, held_out = fold != j, fold == j
+        n_p, n_u = np.count_nonzero(train & positive), np.count_nonzero(train & ~positive)
+        fitted = clone(base).fit(draw.X[train], draw.y[train])
+        score[held_out] = log_ratio(fitted, draw.X[held_out], n_p, n_u)
+        test_score += log_ratio(fitted, draw.X_test, n_p, n_u) / n_folds
+    return Scores(score, fold), test_score
