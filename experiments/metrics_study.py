@@ -1,6 +1,10 @@
 """How far are metrics from positive and unlabelled rows off the truth? The 21 cells, with the true prior.
 
-``PURELY_DATA=... python -m experiments.metrics_study --trials 5 --jobs 2`` writes ``results/metrics_study.csv``.
+    PURELY_DATA=folder python -m experiments.metrics_study --trials 2 --jobs 2
+    PURELY_DATA=folder python -m experiments.metrics_study --trials 4 --first-trial 2 --name metrics_study_fresh
+
+The factor by which out-of-fold intervals are made longer was chosen with the first two trials of each cell in view;
+the second command draws others.
 
 In each cell (seven sets, priors .3, .5 and .7; 1000 labelled positives, 2000 unlabelled rows) a logistic regression and
 a random forest of P against U score every row out of fold; p = prior * ratio is thresholded at one half. Two truths:
@@ -143,8 +147,8 @@ def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     return rows
 
 
-def report() -> None:
-    rows = read_rows("metrics_study")
+def report(name: str) -> None:
+    rows = read_rows(name)
     head = f"{'gap to test':>13}{'covered':>9}{'widened':>9}{'gap to U':>10}{'error':>8}"
     print(f"{'metric':20}{'model':10}{'rows':>6}" + head)
     for metric in METRICS:
@@ -174,15 +178,18 @@ def _summary(rows: list[dict[str, str]]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, default=5)
+    parser.add_argument("--first-trial", type=int, default=0)
+    parser.add_argument("--name", default="metrics_study", help="name of the results")
     parser.add_argument("--datasets", nargs="+", choices=list(SETS), default=list(SETS))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--report-only", action="store_true")
     args = parser.parse_args()
     if not args.report_only:
-        cells = [(n, p, t) for n in args.datasets for p in PRIORS for t in range(args.trials)]
+        trials = range(args.first_trial, args.first_trial + args.trials)
+        cells = [(n, p, t) for n in args.datasets for p in PRIORS for t in trials]
         parts = Parallel(n_jobs=args.jobs)(delayed(one_draw)(*cell) for cell in cells)
-        write_rows("metrics_study", [row for part in parts for row in part])
-    report()
+        write_rows(args.name, [row for part in parts for row in part])
+    report(args.name)
 
 
 if __name__ == "__main__":
