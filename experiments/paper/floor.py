@@ -1,19 +1,31 @@
-"""The least time that the largest part of the full run could take on a GPU: the paper's nnPU on all columns.
+"""The least time that the largest parts of the full run could take.
 
-What cannot be done without: the products of the forward and backward passes (two operations forward and four backward
-for each weight and row), and moving the rows of a step, the parameters, their gradient and Adam's two moments through
-the GPU's memory once each way. Peaks are those of the vendor's data sheet: TF32 without sparsity, and the memory's.
+On the cores that is what comes before the networks of PUClassifier, its class prior and ratios. It cannot do without
+the fits of scikit-learn's models in each fold and on all rows; these are timed bare, beside the whole, on one draw of
+each data set.
+
+On the GPU it is the paper's nnPU on all columns. What cannot be done without: the products of the forward and backward
+passes (two operations forward and four backward for each weight and row), and moving the rows of a step, the
+parameters, their gradient and Adam's two moments through the GPU's memory once each way. Peaks are those of the
+vendor's data sheet: TF32 without sparsity, and the memory's.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
 from itertools import pairwise
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import clone
 
 from experiments.paper.config import COLUMNS, Config
 from experiments.paper.datasets import dataset
-from experiments.paper.draws import Key, draw
-from experiments.paper.methods import nnpu
+from experiments.paper.draws import Draw, Key, draw
+from experiments.paper.methods import nnpu, ours
 from purely.classifiers._nnpu_recipe import PRESETS
+from purely.prior._ratio import AUTO_MODELS, resolve_models
 
 #: Operations and bytes a second.
 PEAKS = {"NVIDIA H200": (494e12, 4.8e12)}
@@ -47,7 +59,33 @@ def work_of(config: Config) -> tuple[float, float]:
     return operations, moved
 
 
+def bare_fits(d: Draw, n_folds: int = 5) -> float:
+    """Seconds of the models' fits alone: in each fold, and on all rows."""
+    models = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sp.issparse(d.X), seed=d.key.seed)
+    fold = np.random.default_rng(0).integers(n_folds, size=d.y.size)
+    start = time.perf_counter()
+    for j in range(n_folds + 1):
+        rows = fold != j
+        for model in models:
+            clone(model).fit(d.X[rows], d.y[rows])
+    return time.perf_counter() - start
+
+
+def print_core_floor(config: Config) -> None:
+    bare = whole = 0.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name in config.datasets:
+            d = draw(config, Key(name, 0.5, 0))
+            bare += bare_fits(d)
+            start = time.perf_counter()
+            ours.begin(d, "cpu", config.ours)
+            whole += time.perf_counter() - start
+    print(f"class priors and ratios: {whole:.1f} s of a core for a draw of each set, bare fits {bare:.1f} s")
+
+
 def print_floor(config: Config) -> None:
+    print_core_floor(config)
     operations, moved = work_of(config)
     print(f"nnPU on all columns: {operations / 1e12:.0f} Tflop, {moved / 1e12:.1f} TB")
     for name, (rate, bandwidth) in PEAKS.items():
