@@ -3,7 +3,7 @@
 The peers are optional and live in an environment of their own:
 
     python -m venv peers
-    peers/bin/pip install torch pulearn pu-toolbox scikit-learn
+    peers/bin/pip install torch pulearn pu-toolbox pywsl scikit-learn
     PYTHONPATH=src:. PURELY_DATA=folder peers/bin/python -m experiments.classifier_peers --trials 1
 
 Draws, test rows and error are those of ``experiments/paper``; errors of PUClassifier on the same draws are read from
@@ -112,6 +112,25 @@ def toolbox_methods() -> dict[str, Make]:
     }
 
 
+def pywsl_methods() -> dict[str, Make]:
+    """Its least-squares classifier; its nnPU is a loss for chainer, its class prior needs labelled negatives."""
+    from pywsl.pul.pu_mr import PU_SL  # type: ignore[import-not-found]
+    from scipy.spatial.distance import pdist
+    from sklearn.model_selection import GridSearchCV
+
+    def searched(d: Draw) -> Any:
+        """The widths and strengths that the package's own search names; that search does not run."""
+        unlabelled = d.X[d.y == 0]
+        some = np.random.default_rng(d.key.seed).permutation(len(unlabelled))[:500]
+        widths = np.median(pdist(unlabelled[some])) * np.logspace(-1, 1, 11)
+        return GridSearchCV(PU_SL(d.share), {"sigma": widths, "lam": np.logspace(-3, 1, 11)}, cv=5)
+
+    return {
+        "pywsl PU_SL, true prior": lambda d: (PU_SL(d.share), {}),
+        "pywsl PU_SL in a grid search, true prior": lambda d: (searched(d), {}),
+    }
+
+
 def our_methods() -> dict[str, Make]:
     from purely import PUClassifier
 
@@ -150,7 +169,8 @@ def limited(make: Make, d: Draw, limit: int) -> tuple[float, float, str]:
 
 
 def run(args: argparse.Namespace) -> None:
-    methods = {**pulearn_methods(), **toolbox_methods()}
+    methods = {**pulearn_methods(), **toolbox_methods(), **pywsl_methods()}
+    methods = {name: make for name, make in methods.items() if name.startswith(tuple(args.only))}
     made = provenance()
     rows = read_rows(PATH.stem) if PATH.exists() else []
     done = {(r["method"], r["dataset"], float(r["prior"]), int(r["trial"])) for r in rows}
@@ -162,7 +182,7 @@ def run(args: argparse.Namespace) -> None:
         keys = [Key(n, p, t) for t in range(args.trials) for n in args.datasets for p in FULL.priors]
         for slow, key in itertools.product((False, True), keys):  # a run that is cut short has all the quick ones
             asked = {m: make for m, make in methods.items() if m.startswith(SLOW) == slow}
-            if slow and key.prior == 0.5 and key.dataset in args.timed:
+            if slow and key.prior == 0.5 and key.dataset in args.timed and OURS.startswith(tuple(args.only)):
                 asked |= our_methods()
             asked = {
                 m: make
@@ -242,6 +262,7 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=DATASETS)
     parser.add_argument("--timed", nargs="*", default=["phishing", "mnist"], help="data sets to time PUClassifier on")
     parser.add_argument("--limit", type=int, default=40, help="seconds a fit may take")
+    parser.add_argument("--only", nargs="*", default=[""], help="beginnings of the names of methods, such as pulearn")
     parser.add_argument("--summarise", action="store_true")
     args = parser.parse_args()
     if not args.summarise:

@@ -8,7 +8,7 @@ The intervals are those of a fixed model on new rows. Out-of-fold scores are hon
 by one model and trains the others, which moves the pooled value more than the intervals know: on a9a at a prior of .7
 (1000 positives, 2000 unlabelled rows, five folds, 40 draws) the spread was 1.16 to 1.30 times the standard error out of
 fold, and .85 to 1.06 times on held-out rows. ``pu_report(..., out_of_fold=True)`` makes intervals 1.25 times as long;
-over 21 cells (seven data sets, three priors) 95 % intervals then held the truth in 97 % of 336 cases, and in 91 %
+over 21 cells (seven data sets, three priors) 95 % intervals then held the truth in 96 % of 672 cases, and in 92 %
 without (`experiments/metrics_study.py`).
 
 No metric takes `sample_weight`: intervals come from drawing rows anew, and a row of twice the weight is not two rows to
