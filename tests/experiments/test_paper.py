@@ -17,11 +17,13 @@ import numpy as np
 import pytest
 from experiments.paper.config import CONFIGS, FULL, Config
 from experiments.paper.datasets import dataset
-from experiments.paper.draws import Key, draw, reporting_half
+from experiments.paper.draws import Draw, Key, draw, reporting_half
+from experiments.paper.methods import scores
 from experiments.paper.runner import Run, work_off
 from experiments.paper.store import Store
 from experiments.paper.tables import bold_columns, cells_of, paper_cells
 from experiments.prior_study import half_of
+from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).parents[2]
 needs_data = pytest.mark.skipif(not os.environ.get("PURELY_DATA"), reason="PURELY_DATA names no folder")
@@ -164,3 +166,17 @@ def test_no_job_is_lost(tmp_path):
     run.pending = [(EndsWhenAsked(), read.append) for _ in range(5)]
     work_off(run, [], 1)
     assert read == ["done"] * 5
+
+
+@pytest.mark.parametrize("model", ["forest", "linear"])
+def test_rivals_scores_are_out_of_fold(model):
+    """Labels have nothing to do with the rows: only a model that has seen a row can tell its label."""
+    rng = np.random.default_rng(0)
+    X, X_test = rng.standard_normal((400, 30)), rng.standard_normal((50, 30))
+    y = (rng.random(400) < 0.4).astype(int)
+    d = Draw(Key("none", 0.5, 0), X, y, y, X, y, X_test, np.zeros(50), 0.5, {})
+    found, on_test = scores.cross_fit(d, model, n_trees=30)
+    assert abs(roc_auc_score(y, found.score) - 0.5) < 0.1
+    assert set(found.fold) == set(range(5))
+    assert on_test.shape == (50,)
+    assert np.isfinite(on_test).all()
