@@ -27,6 +27,7 @@ NAMES = {
     "pu_classifier": "PUClassifier",
     "pu_classifier_true": "PUClassifier, true prior in the last calibration",
     "pu_classifier_core": "PUClassifier, fitted on one core",
+    "pu_classifier_stacked": "PUClassifier, stacked weights",
     "nnpu": "NNPUClassifier, ClassPrior's estimate",
     "nnpu_true": "NNPUClassifier, true prior",
     "oracle": "networks of the same size, supervised: all true classes known",

@@ -83,6 +83,7 @@ METHODS: dict[str, Method] = {
     "self_training": fitted(lambda p, s: SelfTrainingPUClassifier(class_prior=p, random_state=s)),
     "tedn": fitted(lambda p, s: SelfTrainingPUClassifier(class_prior=BestBinPrior(), alternate=True, random_state=s)),
     "pu_classifier_core": fitted(lambda p, s: PUClassifier(p, device="cpu", random_state=s)),
+    "pu_classifier_stacked": fitted(lambda p, s: PUClassifier(p, weights="stacked", device="cpu", random_state=s)),
 }
 #: Methods that are told the true share of positives among the unlabelled rows; the others get ClassPrior's estimate.
 TRUE_PRIOR = ("nnpu_true", "oracle")

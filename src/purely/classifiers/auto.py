@@ -17,6 +17,7 @@ from purely._rows import row_keys
 from purely.classifiers._base import BasePUClassifier
 from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.classifiers._stacked_fit import fit_classifiers
+from purely.classifiers._stacking import stacked_weights
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.prior._ratio import AUTO_MODELS, MODEL_NAMES, cross_fit, log_ratio, resolve_models
 from purely.prior.auto import ClassPrior
@@ -28,8 +29,11 @@ Mask = NDArray[np.bool_]
 
 #: Members by name; "ratio" is the average of the ratio models behind the recommended class prior.
 MEMBERS = ("networks", "ratio", *MODEL_NAMES)
-#: What "auto" stands for.
+#: What "auto" stands for; weights of their own tell the ratio's models apart.
 AUTO_MEMBERS = ("networks", "ratio")
+APART = ("networks", *AUTO_MODELS)
+#: How members are weighed.
+WEIGHTS = ("equal", "stacked")
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
 #: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
@@ -53,7 +57,9 @@ class PUClassifier(BasePUClassifier):
        (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare), and the density
        ratio of positives to unlabelled rows by trees, logistic regression and kernel logistic regression.
     3. Each member's scores become log-odds through the monotone density ratio of its scores
-       (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more.
+       (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more. With
+       ``weights="stacked"`` the average has weights of its own, under which the out-of-fold log-odds predict best which
+       rows are labelled.
 
     Members and settings were chosen by a study on rows that the reported errors do not use
     (`experiments/classifier_choice.py`); they are the same for all data.
@@ -65,7 +71,10 @@ class PUClassifier(BasePUClassifier):
         which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     members : "auto" or list, default="auto"
         What is averaged: "networks", "ratio", one of the ratio's models by name ("trees", "linear", "kernel", "forest",
-        "boosting"), or an :class:`NNPUClassifier` with settings of its own. "auto" is networks and ratio.
+        "boosting"), or an :class:`NNPUClassifier` with settings of its own. "auto" is networks and ratio, or, where
+        weights are stacked, networks and each of the ratio's models.
+    weights : {"equal", "stacked"}, default="equal"
+        How members are weighed: alike, or by what they say of rows that they have not seen.
     cv : int, default=5
         Number of folds; fewer where there are fewer rows of a kind.
     calibration : {"averaged", "isotonic", "sigmoid"}, default="averaged"
@@ -95,6 +104,8 @@ class PUClassifier(BasePUClassifier):
         Probability of each training row by models that have not seen it.
     oof_member_log_odds_ : ndarray of shape (n_members, n)
         The same of each member, as log-odds.
+    member_weights_ : ndarray of shape (n_members,)
+        Weights of the members; they sum to 1.
     classes_ : ndarray of shape (2,)
 
     Notes
@@ -123,6 +134,7 @@ class PUClassifier(BasePUClassifier):
         class_prior: Any = "auto",
         *,
         members: Any = "auto",
+        weights: str = "equal",
         cv: int = 5,
         calibration: str = "averaged",
         threshold: Any = 0.5,
@@ -134,6 +146,7 @@ class PUClassifier(BasePUClassifier):
     ) -> None:
         self.class_prior = class_prior
         self.members = members
+        self.weights = weights
         self.cv = cv
         self.calibration = calibration
         self.threshold = threshold
@@ -179,10 +192,13 @@ class PUClassifier(BasePUClassifier):
         if self.calibration not in CALIBRATIONS:
             known = ", ".join(map(repr, CALIBRATIONS))
             raise ValueError(f"calibration must be one of {known}; {self.calibration!r} was given.")
+        if self.weights not in WEIGHTS:
+            raise ValueError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}; {self.weights!r} was given.")
         if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
             raise ValueError(f"cv must be an integer of at least 2; {self.cv!r} was given.")
         given = self.members
-        members = list(AUTO_MEMBERS) if isinstance(given, str) and given == "auto" else given
+        auto = APART if self.weights == "stacked" else AUTO_MEMBERS
+        members = list(auto) if isinstance(given, str) and given == "auto" else given
         listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
         if not listed or not all(isinstance(m, NNPUClassifier) or m in MEMBERS for m in members):
             raise ValueError(
@@ -212,10 +228,13 @@ class PUClassifier(BasePUClassifier):
         )
 
     def _ratio_member(self, name: str, X: Any, positive: Mask) -> tuple[Any, Floats]:
-        """Fitted models of the ratio and the out-of-fold score; that of the recommended prior is used as it is."""
+        """Fitted models of the ratio and the out-of-fold score; those of the recommended prior are used as they are."""
         ratio: Any = AUTO_MODELS if name == "ratio" else name
-        if name == "ratio" and isinstance(self.prior_estimator_, ClassPrior):
-            score = self.prior_estimator_.scores_
+        known = self.prior_estimator_ if isinstance(self.prior_estimator_, ClassPrior) else None
+        if known is not None and name == "ratio":
+            score = known.scores_
+        elif known is not None and name in AUTO_MODELS:
+            score = known.model_scores_[AUTO_MODELS.index(name)]
         else:
             score = cross_fit(ratio, X, positive, cv=int(self.cv), seed=self._seed).score
         order = np.lexsort((positive, row_keys(X, self._seed)))
@@ -235,10 +254,16 @@ class PUClassifier(BasePUClassifier):
             self._maps.append((models, self._calibrated(score, positive)))
             parts.append(self._maps[-1][1](score))
         self.oof_member_log_odds_ = np.stack(parts) + self._population_shift()
-        total = np.mean(parts, axis=0)
+        self.member_weights_ = self._weigh(np.stack(parts), positive)
+        total = self.member_weights_ @ np.stack(parts)
         self._final = self._calibrated(total, positive)
         self.oof_probability_ = expit(self._final(total) + self._population_shift())
         del self._scores, self._positive
+
+    def _weigh(self, log_odds: Floats, positive: Mask) -> Floats:
+        if self.weights == "stacked":
+            return stacked_weights(log_odds, positive, self.unlabelled_prior_)
+        return np.full(len(log_odds), 1.0 / len(log_odds))
 
     def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
         return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
@@ -259,4 +284,4 @@ class PUClassifier(BasePUClassifier):
         return np.stack(parts)
 
     def _log_odds(self, X: Any) -> Floats:
-        return self._final(self._member_log_odds(X).mean(axis=0)) + self._population_shift()
+        return self._final(self.member_weights_ @ self._member_log_odds(X)) + self._population_shift()

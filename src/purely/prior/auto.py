@@ -42,6 +42,8 @@ class ClassPrior(DensityRatioPrior):
         Confidence interval of `class_prior_`.
     scores_ : ndarray of shape (n,)
         Out-of-fold log-ratio of each row.
+    model_scores_ : ndarray of shape (3, n)
+        The same of trees, logistic regression and kernel logistic regression.
     diagnostics_ : PriorDiagnostics
         The ratio of tail shares, the score distributions, what each method read, and whether the prior is identifiable.
 

@@ -79,6 +79,8 @@ class DensityRatioPrior(PriorEstimator):
         a method combines two, their disagreement.
     scores_ : ndarray of shape (n,)
         Out-of-fold log-ratio of each row.
+    model_scores_ : ndarray of shape (n_models, n)
+        The same of each ratio model.
     diagnostics_ : PriorDiagnostics
         The curve the method read, and the score distributions.
 
@@ -129,6 +131,7 @@ class DensityRatioPrior(PriorEstimator):
         fits: list[CrossFit] = [
             cross_fit(self.ratio, X, positive, cv=cv, seed=seed + 7919 * r, n_estimators=size) for r in range(n_repeats)
         ]
+        self.model_scores_ = np.mean([fit.by_model for fit in fits], axis=0)
         self.scores_ = np.mean([fit.score for fit in fits], axis=0)
         scores = Scores(self.scores_, fits[0].fold)
         return read_scores(scores, positive, reader, level=self.level, n_resamples=n_resamples, seed=seed)

@@ -1,0 +1,56 @@
+"""Weights of several classifiers' log-odds, from positive and unlabelled rows alone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
+
+__all__ = ["stacked_weights"]
+
+Floats = NDArray[np.float64]
+
+#: Log-odds beyond this say no more than that a row is certain.
+_LIMIT = 8.0
+
+
+def stacked_weights(log_odds: Floats, positive: NDArray[np.bool_], share: float) -> Floats:
+    r"""Weights, at least 0 and summing to 1, under which the combined log-odds predict best which rows are labelled.
+
+    With log-odds :math:`z = \sum_i b_i z_i + c` of being positive, the density ratio of *P* to *U* is
+    :math:`\sigma(z) / \pi_U`, and a row of an equal mixture of both is labelled with probability
+    :math:`\sigma(z) / (\sigma(z) + \pi_U)`. The weights maximise that likelihood, *P* and *U* weighing the same; a
+    quadratic term of the size of one row holds them at equal weights where rows are few. Log-odds have to be those of
+    models that have not seen the rows.
+
+    Parameters
+    ----------
+    log_odds : ndarray of shape (n_members, n)
+    positive : ndarray of bool, shape (n,)
+    share : float
+        Share of positives among the unlabelled rows.
+    """
+    k = log_odds.shape[0]
+    equal = np.full(k, 1.0 / k)
+    if k == 1:
+        return equal
+    rows = np.clip(log_odds, -_LIMIT, _LIMIT).T
+    n_p, n_u = np.count_nonzero(positive), np.count_nonzero(~positive)
+    weight = np.where(positive, 0.5 / n_p, 0.5 / n_u)
+    strength = 1.0 / min(n_p, n_u)
+
+    def risk(parameters: Floats) -> tuple[float, Floats]:
+        b, c = parameters[:-1], parameters[-1]
+        z = rows @ b + c
+        ratio = np.maximum(expit(z), 1e-12) / share
+        loss = np.where(positive, np.log1p(1.0 / ratio), np.log1p(ratio))
+        slope = weight * expit(-z) * np.where(positive, -1.0, ratio) / (1.0 + ratio)
+        away = b - equal
+        value = float(weight @ loss + strength * away @ away)
+        return value, np.append(slope @ rows + 2.0 * strength * away, slope.sum())
+
+    bounds = [(0.0, None)] * k + [(None, None)]
+    found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x[:-1]
+    total = float(found.sum())
+    return found / total if np.isfinite(total) and total > 1e-6 else equal
