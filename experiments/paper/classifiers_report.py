@@ -47,7 +47,7 @@ NAMES = {
 #: Classifiers whose rows in the table are the full run's.
 STACKED = ("nnpu", "nnpu_true", "oracle")
 #: Peers that were run on fewer cells are left out: a mean over a few says little.
-FEWEST_CELLS = 15
+FEWEST_CELLS = 12
 Cells = dict[tuple[str, float], list[dict[str, Any]]]
 
 
@@ -131,12 +131,12 @@ def other_table(full: dict[str, Cells], others: dict[str, Cells]) -> list[str]:
                 "(stack)" if method in STACKED else f"{mean(cells, 'seconds'):.1f}",
             ]
         )
+    drawn_times = " to ".join(map(str, sorted({min(n_draws), max(n_draws)})))
     head = ["classifier", "error, %", "ours, %", "better in", "ECE", "seconds"]
     return [
         "The other classifiers, beside the error of ``PUClassifier`` on the same draws (ours), the number of cells in "
         "which they err less, and the expected calibration error (ECE). Seconds are those of one core, on the first "
-        f"{' to '.join(map(str, sorted(n_draws)))} draws of each cell; those trained as one stack on a GPU have all "
-        f"{FULL.trials}.",
+        f"{drawn_times} draws of each cell; those trained as one stack on a GPU have all {FULL.trials}.",
         "",
         *list_table(head, rows, "40 12 12 12 12 12"),
     ]
