@@ -128,14 +128,14 @@ def other_table(full: dict[str, Cells], others: dict[str, Cells]) -> list[str]:
                 f"{100 * mean(same, 'error'):.2f}",
                 str(better),
                 f"{mean(cells, 'calibration_error'):.3f}",
-                "(stack)" if method in STACKED else f"{mean(cells, 'seconds'):.1f}",
+                "stack" if method in STACKED else f"{mean(cells, 'seconds'):.1f}",
             ]
         )
     drawn_times = " to ".join(map(str, sorted({min(n_draws), max(n_draws)})))
-    head = ["classifier", "error, %", "ours, %", "better in", "ECE", "seconds"]
+    head = ["classifier", "error, %", "ours, %", "better in", "ECE", "s"]
     return [
         "The other classifiers, beside the error of ``PUClassifier`` on the same draws (ours), the number of cells in "
-        "which they err less, and the expected calibration error (ECE). Seconds are those of one core, on the first "
+        "which they err less, and the expected calibration error (ECE). Seconds (s) are of one core, on the first "
         f"{drawn_times} draws of each cell; those trained as one stack on a GPU have all {FULL.trials}.",
         "",
         *list_table(head, rows, "40 12 12 12 12 12"),
