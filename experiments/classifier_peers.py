@@ -261,7 +261,7 @@ def main() -> None:
     parser.add_argument("--trials", type=int, default=1)
     parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=DATASETS)
     parser.add_argument("--timed", nargs="*", default=["phishing", "mnist"], help="data sets to time PUClassifier on")
-    parser.add_argument("--limit", type=int, default=40, help="seconds a fit may take")
+    parser.add_argument("--limit", type=int, default=60, help="seconds a fit may take")
     parser.add_argument("--only", nargs="*", default=[""], help="beginnings of the names of methods, such as pulearn")
     parser.add_argument("--summarise", action="store_true")
     args = parser.parse_args()

@@ -9,36 +9,22 @@ from __future__ import annotations
 
 import argparse
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from experiments.paper import draws
 from experiments.paper.config import FULL
-from experiments.paper.draws import Draw, Key
+from experiments.paper.draws import Key, draw
 from experiments.paper.methods import scores
-from experiments.prior_study import half_of
 from experiments.records import write_rows
 
 FIRST_TRIAL = 900
 TREES = (50, 100, 200)
 
 
-def other_half(n: int) -> Any:
-    """Row numbers of the half that choices are made on."""
-    return half_of(np.empty(n), "choose")
-
-
-def draw_of_other_half(key: Key) -> Draw:
-    """A draw as the tables', from the half that choices are made on."""
-    with patch.object(draws, "reporting_half", other_half):
-        return draws.draw(FULL, key)
-
-
 def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     """Errors of all three estimators with each number of trees, on one draw."""
-    d = draw_of_other_half(Key(name, prior, FIRST_TRIAL + trial))
+    d = draw(FULL, Key(name, prior, FIRST_TRIAL + trial), "choose")
     found = []
     for n_trees in TREES:
         told, _ = scores.estimate(d, "forest", tuple(scores.READERS), n_trees)

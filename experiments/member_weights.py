@@ -17,26 +17,28 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import expit
 
-from experiments.forest_trees import draw_of_other_half
 from experiments.paper.config import FULL
-from experiments.paper.draws import Key
+from experiments.paper.draws import Key, draw
 from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
 from purely import PUClassifier
 from purely.calibration import calibrate_scores
 from purely.classifiers._stacking import stacked_weights
+from purely.prior._ratio import AUTO_MODELS
 
 NAME = "member_weights"
 FIRST_TRIAL = 950
-APART = ("trees", "linear", "kernel")
+MEMBERS = ("networks", "ratio", *AUTO_MODELS)
 
 
 def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     """Error and calibration error of both weightings on one draw."""
-    d = draw_of_other_half(Key(name, prior, FIRST_TRIAL + trial))
+    d = draw(FULL, Key(name, prior, FIRST_TRIAL + trial), "choose")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = PUClassifier(members=["networks", "ratio", *APART], device="cpu", random_state=d.key.seed).fit(d.X, d.y)
+        model = PUClassifier(members=["networks", "ratio", *AUTO_MODELS], device="cpu", random_state=d.key.seed).fit(
+            d.X, d.y
+        )
     known, told = model.oof_member_log_odds_, model.member_log_odds(d.X_test)
     share = model.unlabelled_prior_
     stacked = stacked_weights(known[[0, 2, 3, 4]], d.y == 1, share)
@@ -50,7 +52,7 @@ def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
         calibrated = calibrate_scores(score[d.y == 1], score[d.y == 0], share)
         figures = error_of(expit(calibrated(by @ told)), d.y_test, prior)
         where = {"dataset": name, "prior": prior, "trial": d.key.trial, "seed": d.key.seed, "weights": weights}
-        parts = dict(zip(("networks", "ratio", *APART), by.round(3), strict=True))
+        parts = dict(zip(MEMBERS, by.round(3), strict=True))
         found.append({**where, **{k: round(figures[k], 5) for k in ("error", "calibration_error")}, **parts})
     return found
 

@@ -58,11 +58,6 @@ class Draw:
     rows: dict[str, Any]
 
 
-def reporting_half(n: int) -> Any:
-    """Row numbers of the half that results are reported on; the other half is where defaults were chosen."""
-    return half_of(np.empty(n), "report")
-
-
 @cache
 def _loaded(name: str) -> tuple[Any, Any]:
     X, y = dataset(name).load()
@@ -75,10 +70,10 @@ def load(config: Config) -> None:
         _loaded(name)
 
 
-def draw(config: Config, key: Key) -> Draw:
-    """Draw the samples of one trial; the same key gives the same rows."""
+def draw(config: Config, key: Key, half_name: str = "report") -> Draw:
+    """Draw the samples of one trial; the same key gives the same rows. Studies draw from the half "choose"."""
     X, y = _loaded(key.dataset)
-    half = reporting_half(y.size)
+    half = half_of(y, half_name)
     truth = y[half]
     n_pos = int(truth.sum())
     need_p = config.n_positive + config.n_validation_positive

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -20,11 +22,11 @@ def two_views(n=4000, share=0.4, seed=0):
     sign = 2.0 * hidden - 1.0
     x, weak = sign + rng.standard_normal(2 * n), 0.5 * sign + rng.standard_normal(2 * n)
     offset = np.log(share / (1.0 - share))
-    return np.stack([2.0 * x + offset, weak + offset, 2.0 * rng.standard_normal(2 * n)]), positive, hidden
+    return np.stack([2.0 * x + offset, weak + offset, 2.0 * rng.standard_normal(2 * n)]), positive
 
 
 def test_noise_gets_no_weight_and_evidence_is_added_up():
-    log_odds, positive, _ = two_views()
+    log_odds, positive = two_views()
     weights = stacked_weights(log_odds, positive, 0.4)
     assert weights.min() >= 0.0
     assert weights.sum() == pytest.approx(1.0)
@@ -33,7 +35,7 @@ def test_noise_gets_no_weight_and_evidence_is_added_up():
 
 
 def test_weights_do_not_improve_by_moving_them():
-    log_odds, positive, _ = two_views(1500, seed=3)
+    log_odds, positive = two_views(1500, seed=3)
     weights = stacked_weights(log_odds, positive, 0.4)
 
     def likelihood(w):  # with scale and constant as good as a grid finds them
@@ -49,7 +51,7 @@ def test_weights_do_not_improve_by_moving_them():
 
     own = likelihood(weights)
     for other in ([1, 0, 0], [0, 1, 0], [1 / 3, 1 / 3, 1 / 3], [0.7, 0.3, 0.0], [0.3, 0.7, 0.0], [0.4, 0.4, 0.2]):
-        assert own > likelihood(np.array(other, dtype=float)) - 1e-3
+        assert own > likelihood(np.array(other, dtype=float)) - 1e-3  # the grid's step, and the pull to equal weights
 
 
 @pytest.mark.parametrize("bad", [0.0, 1e9])
@@ -92,6 +94,17 @@ def test_models_of_the_prior_are_not_fitted_twice(sample):
         assert np.all(np.diff(odds[order]) >= -1e-9)  # each is a monotone map of the prior's own score
 
 
-def test_unknown_weights_are_refused_in_a_sentence(sample):
-    with pytest.raises(ValueError, match="weights must be one of 'equal', 'stacked'; 'best' was given"):
-        PUClassifier(weights="best").fit(sample.X, sample.y)
+@pytest.mark.parametrize("bad", ["best", None, np.array([0.5, 0.5])])
+def test_unknown_weights_are_refused_in_a_sentence(sample, bad):
+    with pytest.raises(ValueError, match=r"weights must be one of 'equal', 'stacked'; .* was given"):
+        PUClassifier(weights=bad).fit(sample.X, sample.y)
+
+
+@pytest.mark.parametrize("prior", [1e-6, 1.0 - 1e-6])
+def test_a_prior_at_the_edge_gives_a_usable_classifier(sample, prior):
+    model = PUClassifier(prior, members=["trees", "linear"], weights="stacked", random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        probability = model.fit(sample.X, sample.y).predict_proba(sample.X)
+    assert np.isfinite(probability).all()
+    assert model.member_weights_.sum() == pytest.approx(1.0)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from experiments.paper.config import CONFIGS, FULL, Config
 from experiments.paper.datasets import dataset
-from experiments.paper.draws import Draw, Key, draw, reporting_half
+from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import scores
 from experiments.paper.runner import Run, work_off
 from experiments.paper.store import Store
@@ -51,7 +51,7 @@ def test_rows_of_a_draw_are_disjoint(name, config):
 
 def test_halves_are_the_two_sides_of_one_split():
     n = 1001
-    both = np.concatenate([half_of(np.empty(n), "choose"), reporting_half(n)])
+    both = np.concatenate([half_of(np.empty(n), name) for name in ("choose", "report")])
     assert sorted(both.tolist()) == list(range(n))
 
 

@@ -192,7 +192,7 @@ class PUClassifier(BasePUClassifier):
         if self.calibration not in CALIBRATIONS:
             known = ", ".join(map(repr, CALIBRATIONS))
             raise ValueError(f"calibration must be one of {known}; {self.calibration!r} was given.")
-        if self.weights not in WEIGHTS:
+        if not isinstance(self.weights, str) or self.weights not in WEIGHTS:
             raise ValueError(f"weights must be one of {', '.join(map(repr, WEIGHTS))}; {self.weights!r} was given.")
         if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
             raise ValueError(f"cv must be an integer of at least 2; {self.cv!r} was given.")
@@ -253,9 +253,10 @@ class PUClassifier(BasePUClassifier):
             score = self.networks_member_.oof_score_ if found is None else found
             self._maps.append((models, self._calibrated(score, positive)))
             parts.append(self._maps[-1][1](score))
-        self.oof_member_log_odds_ = np.stack(parts) + self._population_shift()
-        self.member_weights_ = self._weigh(np.stack(parts), positive)
-        total = self.member_weights_ @ np.stack(parts)
+        log_odds = np.stack(parts)
+        self.oof_member_log_odds_ = log_odds + self._population_shift()
+        self.member_weights_ = self._weigh(log_odds, positive)
+        total = self.member_weights_ @ log_odds
         self._final = self._calibrated(total, positive)
         self.oof_probability_ = expit(self._final(total) + self._population_shift())
         del self._scores, self._positive
