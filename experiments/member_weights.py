@@ -1,7 +1,7 @@
-"""How PUClassifier should weigh its members: alike, or by the likelihood of which rows are labelled.
+"""Which members PUClassifier should have, and how they should be weighed.
 
-Rows come from the half of each data set that the reported tables do not use. Every member is fitted once; both
-weightings are of the same members.
+Rows come from the half of each data set that the reported tables do not use. Every member is fitted once; all
+combinations are of the same members.
 
     PURELY_DATA=folder python -m experiments.member_weights --trials 2 --jobs 2
     python -m experiments.member_weights --summarise
@@ -11,60 +11,96 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.special import expit
+from scipy import special
 
 from experiments.paper.config import FULL
 from experiments.paper.draws import Key, draw
 from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
-from purely import PUClassifier
+from purely import PUClassifier, PULogisticClassifier
 from purely.calibration import calibrate_scores
 from purely.classifiers._stacking import stacked_weights
-from purely.prior._ratio import AUTO_MODELS
 
 NAME = "member_weights"
 FIRST_TRIAL = 950
-MEMBERS = ("networks", "ratio", *AUTO_MODELS)
+#: Members by name; the numbers are inverse strengths of the penalty.
+MEMBERS: dict[str, Any] = {
+    **{name: name for name in ("networks", "ratio", "trees", "linear", "kernel")},
+    **{f"logistic {C:g}": PULogisticClassifier(C=C) for C in (0.1, 0.3, 1.0)},
+    **{f"kernel-logistic {C:g}": PULogisticClassifier(basis="gaussian", C=C) for C in (3.0, 10.0, 30.0)},
+}
+#: What is combined, and whether its weights are stacked.
+COMBINATIONS: dict[str, tuple[tuple[str, ...], bool]] = {
+    "networks, ratio": (("networks", "ratio"), False),
+    "networks, the ratio's models, stacked": (("networks", "trees", "linear", "kernel"), True),
+    "the ratio's models, stacked": (("trees", "linear", "kernel"), True),
+    "with logistic": (("networks", "trees", "linear", "kernel", "logistic 0.3"), True),
+    "with both": (("networks", "trees", "linear", "kernel", "logistic 0.3", "kernel-logistic 10"), True),
+    "both instead": (("networks", "trees", "logistic 0.3", "kernel-logistic 10"), True),
+    "both instead, equal": (("networks", "trees", "logistic 0.3", "kernel-logistic 10"), False),
+    "both instead, weaker": (("networks", "trees", "logistic 1", "kernel-logistic 30"), True),
+    "both instead, stronger": (("networks", "trees", "logistic 0.1", "kernel-logistic 3"), True),
+    "both instead, no networks": (("trees", "logistic 0.3", "kernel-logistic 10"), True),
+}
+
+
+@dataclass(frozen=True)
+class Scored:
+    """Calibrated log-odds of the members on one draw: out of fold, shape (m, n), and of the test rows."""
+
+    key: Key
+    known: Any
+    told: Any
+    positive: Any
+    truth: Any
+    share: float
+
+
+def scored(name: str, prior: float, trial: int) -> Scored:
+    """Fit every member on one draw."""
+    d = draw(FULL, Key(name, prior, FIRST_TRIAL + trial), "choose")
+    model = PUClassifier(members=list(MEMBERS.values()), device="cpu", random_state=d.key.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(d.X, d.y)
+        told = model.member_log_odds(d.X_test)
+    return Scored(d.key, model.oof_member_log_odds_, told, d.y == 1, d.y_test, model.unlabelled_prior_)
 
 
 def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
-    """Error and calibration error of both weightings on one draw."""
-    d = draw(FULL, Key(name, prior, FIRST_TRIAL + trial), "choose")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = PUClassifier(members=["networks", "ratio", *AUTO_MODELS], device="cpu", random_state=d.key.seed).fit(
-            d.X, d.y
-        )
-    known, told = model.oof_member_log_odds_, model.member_log_odds(d.X_test)
-    share = model.unlabelled_prior_
-    stacked = stacked_weights(known[[0, 2, 3, 4]], d.y == 1, share)
-    weighings = {
-        "equal": np.array([0.5, 0.5, 0.0, 0.0, 0.0]),
-        "stacked": np.array([stacked[0], 0.0, *stacked[1:]]),
-    }
+    """Error and calibration error of the members and of all combinations on one draw."""
+    s = scored(name, prior, trial)
+    where = {"dataset": name, "prior": prior, "trial": s.key.trial, "seed": s.key.seed}
+    alone: dict[str, tuple[tuple[str, ...], bool]] = {member: ((member,), False) for member in MEMBERS}
     found = []
-    for weights, by in weighings.items():
-        score = by @ known
-        calibrated = calibrate_scores(score[d.y == 1], score[d.y == 0], share)
-        figures = error_of(expit(calibrated(by @ told)), d.y_test, prior)
-        where = {"dataset": name, "prior": prior, "trial": d.key.trial, "seed": d.key.seed, "weights": weights}
-        parts = dict(zip(MEMBERS, by.round(3), strict=True))
-        found.append({**where, **{k: round(figures[k], 5) for k in ("error", "calibration_error")}, **parts})
+    for label, (members, stack) in (alone | COMBINATIONS).items():
+        places = [list(MEMBERS).index(m) for m in members]
+        known, told = s.known[places], s.told[places]
+        weights = stacked_weights(known, s.positive, s.share) if stack else np.full(len(places), 1.0 / len(places))
+        score = weights @ known
+        calibrated = calibrate_scores(score[s.positive], score[~s.positive], s.share)
+        figures = error_of(special.expit(calibrated(weights @ told)), s.truth, prior)
+        by = " ".join(f"{w:.3f}" for w in weights)
+        found.append({**where, "combination": label, **{k: round(figures[k], 5) for k in FIGURES}, "weights": by})
     return found
 
 
+FIGURES = ("error", "calibration_error")
+
+
 def summarise() -> None:
-    """Mean error and calibration error of both, and by data set."""
+    """Mean error and calibration error of members and combinations, and by data set."""
     rows = read_rows(NAME)
-    for weights in ("equal", "stacked"):
-        chosen = [r for r in rows if r["weights"] == weights]
-        error, ece = (np.mean([float(r[k]) for r in chosen]) for k in ("error", "calibration_error"))
+    for label in dict.fromkeys(r["combination"] for r in rows):
+        chosen = [r for r in rows if r["combination"] == label]
+        error, ece = (np.mean([float(r[k]) for r in chosen]) for k in FIGURES)
         by = {n: np.mean([float(r["error"]) for r in chosen if r["dataset"] == n]) for n in FULL.datasets}
-        print(f"{weights:8s} {len(chosen)} draws, error {100 * error:.2f} %, calibration error {ece:.4f}; ", end="")
+        print(f"{label:38s} {len(chosen)} draws, error {100 * error:.2f} %, ECE {ece:.4f}; ", end="")
         print(", ".join(f"{n} {100 * e:.2f}" for n, e in by.items()))
 
 

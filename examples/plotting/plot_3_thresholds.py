@@ -14,7 +14,7 @@ from purely.datasets import make_high_dimensional
 from purely.plotting import ThresholdDisplay, threshold_table
 
 data = make_high_dimensional(400, 1200, n_features=10, class_prior=0.4, random_state=0)
-model = PUClassifier(members=["ratio"], random_state=0).fit(data.X, data.y)
+model = PUClassifier(members="light", random_state=0).fit(data.X, data.y)
 ThresholdDisplay.from_estimator(model, data.X, data.y).plot()
 plt.show()
 

@@ -14,7 +14,7 @@ from purely.datasets import make_high_dimensional
 from purely.plotting import PUCalibrationDisplay, PUPrecisionRecallDisplay, PUROCDisplay
 
 data = make_high_dimensional(400, 1200, n_features=10, class_prior=0.4, random_state=0)
-model = PUClassifier(members=["ratio"], random_state=0).fit(data.X, data.y)
+model = PUClassifier(members="light", random_state=0).fit(data.X, data.y)
 
 figure, panels = plt.subplots(1, 3, figsize=(12.6, 4.2), layout="constrained")
 for axes, kind in zip(panels, (PUROCDisplay, PUPrecisionRecallDisplay, PUCalibrationDisplay), strict=True):

@@ -28,7 +28,7 @@ print(f"p = {test.p_value:.3f}")
 # %%
 # How many of the unknown are positive, and which ones? Ratios only, without networks, keep this page quick; leave
 # `members` away for the full classifier.
-model = PUClassifier(members=["ratio"], random_state=0).fit(data.X, data.y)
+model = PUClassifier(members="light", random_state=0).fit(data.X, data.y)
 low, high = model.class_prior_interval_
 print(f"share of positives {model.class_prior_:.2f} [{low:.2f}, {high:.2f}]; the truth is 0.40")
 
@@ -53,7 +53,7 @@ compare(model)
 
 # %%
 # Where the share is known from elsewhere, from a survey or last year's audit, pass it on.
-informed = PUClassifier(class_prior=0.4, members=["ratio"], random_state=0).fit(data.X, data.y)
+informed = PUClassifier(class_prior=0.4, members="light", random_state=0).fit(data.X, data.y)
 compare(informed)
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")
 ScoreDisplay.from_predictions(data.y, informed.oof_probability_, informed.unlabelled_prior_).plot(left)

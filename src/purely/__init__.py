@@ -42,6 +42,7 @@ _HOME = {
     "PUClassifier": "purely.classifiers",
     "PUEstimate": "purely.metrics",
     "PULeastSquaresClassifier": "purely.classifiers",
+    "PULogisticClassifier": "purely.classifiers",
     "PURL": "purely.representation",
     "PUSMI": "purely.smi",
     "PUScorer": "purely.model_selection",

@@ -160,7 +160,7 @@ def classify(sample: PUSample, prior: ClassPrior, seed: int) -> Classification:
 
     The report knows no class: out-of-fold probabilities of the labelled and unlabelled rows, and the prior's interval.
     """
-    model = PUClassifier(prior, members=["ratio"], random_state=seed).fit(sample.X, sample.y)
+    model = PUClassifier(prior, members="light", random_state=seed).fit(sample.X, sample.y)
     new = sample.problem.sample(1, N_JUDGED, random_state=seed + 3)
     X, truth, posterior = new.X[1:], new.y_true[1:], new.posterior[1:]
     predicted = model.predict(X)

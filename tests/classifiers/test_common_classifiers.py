@@ -24,6 +24,7 @@ from purely.classifiers import (
     NNPUClassifier,
     PUClassifier,
     PULeastSquaresClassifier,
+    PULogisticClassifier,
     ReweightedPUClassifier,
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
@@ -37,6 +38,8 @@ CLASSIFIERS = {
     "nnpu": NNPUClassifier(0.5, random_state=0, **NETWORK),
     "nnpu, calibrated": NNPUClassifier(0.5, random_state=0, cross_fit=2, **NETWORK),
     "least squares": PULeastSquaresClassifier(0.5, n_centers=60, random_state=0),
+    "logistic": PULogisticClassifier(0.5, random_state=0),
+    "kernel logistic": PULogisticClassifier(0.5, basis="gaussian", n_components=40, random_state=0),
     "elkan-noto": ElkanNotoClassifier(FOREST, random_state=0, cv=2),
     "elkan-noto, weighted": ElkanNotoClassifier(FOREST, weighted=True, random_state=0, cv=2),
     "bagging": BaggingPUClassifier(class_prior=0.5, n_estimators=10, random_state=0),
@@ -46,7 +49,7 @@ CLASSIFIERS = {
     "self-training": SelfTrainingPUClassifier(TREES, class_prior=0.5, cv=2, n_rounds=1, random_state=0),
     "calibrated": CalibratedPUClassifier(TREES, class_prior=0.5, cv=2, random_state=0),
     "auto": PUClassifier(
-        0.5, members=[NNPUClassifier(refit=False, **NETWORK), "linear"], cv=2, device="cpu", random_state=0
+        0.5, members=[NNPUClassifier(refit=False, **NETWORK), "linear", "logistic"], cv=2, device="cpu", random_state=0
     ),
 }
 every = pytest.mark.parametrize("model", CLASSIFIERS.values(), ids=CLASSIFIERS.keys())
@@ -59,6 +62,8 @@ CHECKED_PRIORS = {
     "nnpu": 0.5,
     "nnpu, calibrated": 0.1,
     "least squares": 0.02,
+    "logistic": 0.2,
+    "kernel logistic": 0.02,
     "elkan-noto": None,
     "elkan-noto, weighted": None,
 }

@@ -84,11 +84,11 @@ def test_an_estimator_that_is_none_is_refused(make):
 
 def test_the_recommended_classifier_reports_prior_and_interval():
     X, y = gaussians(0, 150, 300, shift=2.0)
-    model = PUClassifier(members=["ratio"], random_state=0).fit(X, y)
+    model = PUClassifier(members="light", random_state=0).fit(X, y)
     low, high = model.class_prior_interval_
     assert low <= model.class_prior_ <= high
     assert isinstance(model.prior_estimator_, ClassPrior)
-    assert model.oof_member_log_odds_.shape == model.member_log_odds(X).shape == (1, 450)
+    assert model.oof_member_log_odds_.shape == model.member_log_odds(X).shape == (3, 450)
     truth = np.repeat([1, 1, 0], [150, 120, 180])
     assert np.mean(model.predict(X) == truth) > 0.9
 
@@ -111,8 +111,9 @@ def test_recommended_classifiers_together_are_each_by_itself():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"members": []}, "members must be 'auto' or a list"),
-        ({"members": ["svm"]}, "members must be 'auto' or a list"),
+        ({"members": []}, "members must be 'auto', 'light' or a list"),
+        ({"members": "all"}, "members must be 'auto', 'light' or a list"),
+        ({"members": ["svm"]}, "members must be 'auto', 'light' or a list"),
         ({"members": ["networks", "networks"]}, "members may hold networks once only"),
         ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"calibration": "platt"}, "calibration must be one of"),

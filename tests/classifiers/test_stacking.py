@@ -9,9 +9,10 @@ import pytest
 from scipy.special import expit
 
 import purely
-from purely import PUClassifier
+from purely import PUClassifier, PULogisticClassifier
 from purely.classifiers._stacking import stacked_weights
 from purely.datasets import make_gaussians
+from tests.classifiers.conftest import single_sample
 
 
 def two_views(n=4000, share=0.4, seed=0):
@@ -96,7 +97,7 @@ def test_models_of_the_prior_are_not_fitted_twice(sample):
 
 @pytest.mark.parametrize("bad", ["best", None, np.array([0.5, 0.5])])
 def test_unknown_weights_are_refused_in_a_sentence(sample, bad):
-    with pytest.raises(ValueError, match=r"weights must be one of 'equal', 'stacked'; .* was given"):
+    with pytest.raises(ValueError, match=r"weights must be one of 'stacked', 'equal'; .* was given"):
         PUClassifier(weights=bad).fit(sample.X, sample.y)
 
 
@@ -108,3 +109,30 @@ def test_a_prior_at_the_edge_gives_a_usable_classifier(sample, prior):
         probability = model.fit(sample.X, sample.y).predict_proba(sample.X)
     assert np.isfinite(probability).all()
     assert model.member_weights_.sum() == pytest.approx(1.0)
+
+
+def test_the_default_is_weighed_and_its_light_form_has_no_networks(sample, tmp_path):
+    model = PUClassifier(members="light", random_state=0).fit(sample.X, sample.y)
+    assert model.weights == "stacked"
+    assert not hasattr(model, "networks_member_")
+    assert model.oof_member_log_odds_.shape == model.member_log_odds(sample.X).shape == (3, 600)
+    named = PUClassifier(members=["trees", "logistic", "kernel-logistic"], random_state=0).fit(sample.X, sample.y)
+    assert np.array_equal(named.predict_proba(sample.X), model.predict_proba(sample.X))
+    purely.save(model, tmp_path / "light.purely")
+    assert np.array_equal(purely.load(tmp_path / "light.purely").predict_proba(sample.X), model.predict_proba(sample.X))
+
+
+def test_a_logistic_member_may_have_settings_of_its_own(sample):
+    given = PULogisticClassifier(C=5.0)
+    model = PUClassifier(0.4, members=[given], random_state=0).fit(sample.X, sample.y)
+    alone = PULogisticClassifier(0.4, C=5.0).fit(sample.X, sample.y)
+    order = np.argsort(alone.decision_function(sample.X))
+    assert np.all(np.diff(model.predict_proba(sample.X)[order, 1]) >= -1e-9)  # calibrated, the same order of rows
+    assert given.class_prior == "auto"  # what was given is left as it was
+
+
+def test_members_know_the_share_among_unlabelled_rows_of_a_single_sample():
+    X, y, truth = single_sample(0)
+    model = PUClassifier(truth.mean(), members=["logistic"], scenario="single-sample", random_state=0).fit(X, y)
+    assert np.mean(model.predict(X) == truth) > 0.9
+    assert model.predict_proba(X)[:, 1].mean() == pytest.approx(truth.mean(), abs=0.04)

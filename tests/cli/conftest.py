@@ -86,7 +86,7 @@ def model(folder, customers):
         "--id",
         "customer",
         "--size",
-        "ratio",
+        "light",
         "--class-prior",
         "0.3",
         "--quiet",

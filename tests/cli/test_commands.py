@@ -95,7 +95,7 @@ def test_prior_gives_an_interval_for_each_method(purely, customers):
 
 def test_fit_prints_prior_information_and_estimates(purely, customers, tmp_path):
     out = tmp_path / "m.purely"
-    done = purely("fit", customers, *COMMON, "--size", "ratio", "-o", out, "--json")
+    done = purely("fit", customers, *COMMON, "--size", "light", "-o", out, "--json")
     assert done.status == 0, done.err
     found = done.json
     low, high = found["class_prior_interval"]
@@ -108,7 +108,7 @@ def test_fit_prints_prior_information_and_estimates(purely, customers, tmp_path)
 @pytest.mark.slow
 def test_fit_twice_with_one_seed_gives_one_model(purely, customers, tmp_path):
     for name in ("a", "b"):
-        options = ("--size", "ratio", "--class-prior", 0.3, "--seed", 5)
+        options = ("--size", "light", "--class-prior", 0.3, "--seed", 5)
         assert purely("fit", customers, *COMMON, *options, "-o", tmp_path / f"{name}.purely").status == 0
         assert purely("predict", tmp_path / f"{name}.purely", customers, "-o", tmp_path / f"{name}.csv").status == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()

@@ -73,7 +73,7 @@ def test_a_killed_report_leaves_no_half_written_file(model, customers, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", ["ratio", "fast"])
+@pytest.mark.parametrize("size", ["light", "fast"])
 def test_a_killed_fit_is_resumed_to_the_same_model(tmp_path, size):
     if size == "fast":
         pytest.importorskip("torch")
@@ -97,7 +97,7 @@ def test_a_resumed_fit_uses_the_stored_stages(purely, customers, tmp_path, monke
     from purely.prior import ClassPrior
 
     out = tmp_path / "m.purely"
-    common = ("fit", customers, "--label", "fraud", "--drop", "truth", "--size", "ratio", "-o", out)
+    common = ("fit", customers, "--label", "fraud", "--drop", "truth", "--size", "light", "-o", out)
 
     def die(*_, **__):
         raise RuntimeError("killed here")

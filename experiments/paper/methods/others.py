@@ -24,6 +24,7 @@ from purely.classifiers import (
     NNPUClassifier,
     PUClassifier,
     PULeastSquaresClassifier,
+    PULogisticClassifier,
     ReweightedPUClassifier,
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
@@ -70,6 +71,8 @@ METHODS: dict[str, Method] = {
     "naive_logistic": naive(lambda s: logistic()),
     "calibrated_logistic": fitted(lambda p, s: CalibratedPUClassifier(logistic(), class_prior=p, random_state=s)),
     "least_squares": fitted(lambda p, s: PULeastSquaresClassifier(p, random_state=s)),
+    "logistic": fitted(lambda p, s: PULogisticClassifier(p, random_state=s)),
+    "kernel_logistic": fitted(lambda p, s: PULogisticClassifier(p, basis="gaussian", random_state=s)),
     "elkan_noto_prior": fitted(lambda p, s: ElkanNotoClassifier(class_prior=p, random_state=s)),
     "bagging": fitted(lambda p, s: BaggingPUClassifier(class_prior=p, random_state=s)),
     "nnpu": fitted(lambda p, s: NNPUClassifier(p, random_state=s, **NETWORKS)),
@@ -81,9 +84,9 @@ METHODS: dict[str, Method] = {
     "elkan_noto_weighted": fitted(lambda p, s: ElkanNotoClassifier(weighted=True, random_state=s)),
     "two_step": fitted(lambda p, s: TwoStepPUClassifier(class_prior=p, random_state=s)),
     "self_training": fitted(lambda p, s: SelfTrainingPUClassifier(class_prior=p, random_state=s)),
-    "tedn": fitted(lambda p, s: SelfTrainingPUClassifier(class_prior=BestBinPrior(), alternate=True, random_state=s)),
+    "pu_classifier_light": fitted(lambda p, s: PUClassifier(p, members="light", random_state=s)),
     "pu_classifier_core": fitted(lambda p, s: PUClassifier(p, device="cpu", random_state=s)),
-    "pu_classifier_stacked": fitted(lambda p, s: PUClassifier(p, weights="stacked", device="cpu", random_state=s)),
+    "tedn": fitted(lambda p, s: SelfTrainingPUClassifier(class_prior=BestBinPrior(), alternate=True, random_state=s)),
 }
 #: Methods that are told the true share of positives among the unlabelled rows; the others get ClassPrior's estimate.
 TRUE_PRIOR = ("nnpu_true", "oracle")

@@ -17,14 +17,14 @@ from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
 from purely.classifiers._stacked_fit import begin as begin_fit
 from purely.classifiers._stacked_fit import fit_members
-from purely.classifiers.auto import NETWORK_SETTINGS
+from purely.classifiers.auto import LIGHT_MEMBERS, NETWORK_SETTINGS
 
 
 def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
     """A PUClassifier with everything but its networks."""
     members: Any = "auto"
     if settings:
-        members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), "ratio"]
+        members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), *LIGHT_MEMBERS]
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
     begin_fit(model, draw.X, draw.y)
     return model
@@ -41,7 +41,7 @@ def finish(models: list[PUClassifier], draws: list[Draw]) -> None:
 
 def probabilities(model: PUClassifier, draw: Draw) -> dict[str, Any]:
     """Of the test rows: as they are, and with the last calibration done with the true share of positives."""
-    told = model.member_log_odds(draw.X_test).mean(axis=0)
-    known = model.oof_member_log_odds_.mean(axis=0)
+    told = model.member_weights_ @ model.member_log_odds(draw.X_test)
+    known = model.member_weights_ @ model.oof_member_log_odds_
     with_truth = calibrate_scores(known[draw.y == 1], known[draw.y == 0], float(np.clip(draw.share, 1e-3, 1 - 1e-3)))
     return {"pu_classifier": model.predict_proba(draw.X_test)[:, 1], "pu_classifier_true": expit(with_truth(told))}

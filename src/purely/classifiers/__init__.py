@@ -11,6 +11,7 @@ from purely.classifiers.auto import PUClassifier
 from purely.classifiers.bagging import BaggingPUClassifier
 from purely.classifiers.elkan_noto import ElkanNotoClassifier
 from purely.classifiers.least_squares import PULeastSquaresClassifier
+from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.classifiers.reweighted import ReweightedPUClassifier
 from purely.classifiers.self_training import SelfTrainingPUClassifier
@@ -22,6 +23,7 @@ __all__ = [
     "NNPUClassifier",
     "PUClassifier",
     "PULeastSquaresClassifier",
+    "PULogisticClassifier",
     "ReweightedPUClassifier",
     "SelfTrainingPUClassifier",
     "TwoStepPUClassifier",

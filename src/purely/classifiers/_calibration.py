@@ -171,7 +171,7 @@ def _isotonic(
     z = logit(np.clip(total / max(1, n_resamples), least, 1.0 - least)) + RAMP * np.linspace(-0.5, 0.5, n_groups)
     u_weight = np.bincount(group, given * ~positive, n_groups) / u.size
     spread = float(np.std(score)) or 1.0
-    return ScoreCalibration(knots, z + _shift(z, u_weight, share), RAMP / spread)
+    return ScoreCalibration(knots, z + shift_to_share(z, u_weight, share), RAMP / spread)
 
 
 def _averaged(
@@ -180,7 +180,7 @@ def _averaged(
     """Mean of two maps, the knots being those of the first and the ends of both."""
     knots = np.union1d(first.knots, second.knots)
     mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
-    shift = _shift(mean(u), share_u, share)
+    shift = shift_to_share(mean(u), share_u, share)
     return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
 
 
@@ -196,7 +196,7 @@ def _groups(score: Floats) -> NDArray[np.intp]:
     return np.unique(first * LARGEST_GROUPS // score.size, return_inverse=True)[1].astype(np.intp)
 
 
-def _shift(z: Floats, weight: Floats, share: float) -> float:
+def shift_to_share(z: Floats, weight: Floats, share: float) -> float:
     """What to add to all log-odds so that the weighted mean of the probabilities is the share."""
 
     def excess(shift: float) -> float:
@@ -228,6 +228,6 @@ def _sigmoid(p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: floa
     # would give an infinite one.
     a = float(np.clip(a, RAMP, LARGEST_SLOPE)) if np.isfinite(a) else LARGEST_SLOPE
     z_u = a * s_u
-    b = _shift(z_u, share_u, share)
+    b = shift_to_share(z_u, share_u, share)
     knots = np.array([centre - spread, centre + spread])
     return ScoreCalibration(knots, np.array([b - a, b + a]), a / spread)

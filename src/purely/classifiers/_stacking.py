@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit
+
+from purely.classifiers._likelihood import equal_kinds, labelled_loss
 
 __all__ = ["stacked_weights"]
 
@@ -36,19 +37,15 @@ def stacked_weights(log_odds: Floats, positive: NDArray[np.bool_], share: float)
     if k == 1:
         return equal
     rows = np.clip(log_odds, -_LIMIT, _LIMIT).T
-    n_p, n_u = np.count_nonzero(positive), np.count_nonzero(~positive)
-    weight = np.where(positive, 0.5 / n_p, 0.5 / n_u)
-    strength = 1.0 / min(n_p, n_u)
+    weight = equal_kinds(positive)
+    strength = 1.0 / min(np.count_nonzero(positive), np.count_nonzero(~positive))
 
     def risk(parameters: Floats) -> tuple[float, Floats]:
         b, c = parameters[:-1], parameters[-1]
-        z = rows @ b + c
-        ratio = np.maximum(expit(z), 1e-12) / share
-        loss = np.where(positive, np.log1p(1.0 / ratio), np.log1p(ratio))
-        slope = weight * expit(-z) * np.where(positive, -1.0, ratio) / (1.0 + ratio)
+        value, slope = labelled_loss(rows @ b + c, positive, weight, share)
         away = b - equal
-        value = float(weight @ loss + strength * away @ away)
-        return value, np.append(slope @ rows + 2.0 * strength * away, slope.sum())
+        by_weights = slope @ rows + 2.0 * strength * away
+        return value + float(strength * away @ away), np.append(by_weights, slope.sum())
 
     bounds = [(0.0, None)] * k + [(None, None)]
     found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x[:-1]

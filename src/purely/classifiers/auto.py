@@ -18,6 +18,7 @@ from purely.classifiers._base import BasePUClassifier
 from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.classifiers._stacked_fit import fit_classifiers
 from purely.classifiers._stacking import stacked_weights
+from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.prior._ratio import AUTO_MODELS, MODEL_NAMES, cross_fit, log_ratio, resolve_models
 from purely.prior.auto import ClassPrior
@@ -27,13 +28,17 @@ __all__ = ["PUClassifier", "recommended_prior"]
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+#: Members that are logistic regressions of the class, and what they describe rows by.
+LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 #: Members by name; "ratio" is the average of the ratio models behind the recommended class prior.
-MEMBERS = ("networks", "ratio", *MODEL_NAMES)
-#: What "auto" stands for; weights of their own tell the ratio's models apart.
-AUTO_MEMBERS = ("networks", "ratio")
-APART = ("networks", *AUTO_MODELS)
+MEMBERS = ("networks", *LOGISTIC, "ratio", *MODEL_NAMES)
+#: Members that may be given with settings of their own.
+OWN_SETTINGS = (NNPUClassifier, PULogisticClassifier)
+#: What "light" and "auto" stand for; chosen by `experiments/member_weights.py`.
+LIGHT_MEMBERS = ("trees", *LOGISTIC)
+AUTO_MEMBERS = ("networks", *LIGHT_MEMBERS)
 #: How members are weighed.
-WEIGHTS = ("equal", "stacked")
+WEIGHTS = ("stacked", "equal")
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
 #: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
@@ -50,31 +55,33 @@ def recommended_prior() -> Any:
 
 
 class PUClassifier(BasePUClassifier):
-    r"""The classifier we recommend: networks and density ratios, calibrated, with a class prior and its interval.
+    r"""The classifier we recommend: several kinds of models, weighed and calibrated, with a class prior's interval.
 
     1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
     2. Members score the rows, each row by models that have not seen it: networks with the non-negative PU risk
-       (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare), and the density
-       ratio of positives to unlabelled rows by trees, logistic regression and kernel logistic regression.
+       (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare), the density
+       ratio of positives to unlabelled rows by trees, and logistic regression of the class, linear and with a kernel
+       (:class:`PULogisticClassifier`).
     3. Each member's scores become log-odds through the monotone density ratio of its scores
-       (:func:`purely.calibration.calibrate_scores`); log-odds are averaged and calibrated once more. With
-       ``weights="stacked"`` the average has weights of its own, under which the out-of-fold log-odds predict best which
-       rows are labelled.
+       (:func:`purely.calibration.calibrate_scores`). Members are weighed so that their out-of-fold log-odds predict
+       best which rows are labelled, added up, and calibrated once more.
 
-    Members and settings were chosen by a study on rows that the reported errors do not use
-    (`experiments/classifier_choice.py`); they are the same for all data.
+    Members and settings were chosen by studies on rows that the reported errors do not use
+    (`experiments/member_weights.py`, `experiments/classifier_choice.py`); they are the same for all data.
 
     Parameters
     ----------
     class_prior : float, "auto" or estimator, default="auto"
         p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
         which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
-    members : "auto" or list, default="auto"
-        What is averaged: "networks", "ratio", one of the ratio's models by name ("trees", "linear", "kernel", "forest",
-        "boosting"), or an :class:`NNPUClassifier` with settings of its own. "auto" is networks and ratio, or, where
-        weights are stacked, networks and each of the ratio's models.
-    weights : {"equal", "stacked"}, default="equal"
-        How members are weighed: alike, or by what they say of rows that they have not seen.
+    members : {"auto", "light"} or list, default="auto"
+        What is combined. "auto" is networks, trees and both logistic regressions; "light" is the same without the
+        networks, which needs no torch. Or a list of "networks", "logistic", "kernel-logistic", one model of the density
+        ratio by name ("trees", "linear", "kernel", "forest", "boosting"), "ratio", which is the average of those behind
+        :class:`purely.ClassPrior`, or an :class:`NNPUClassifier` or :class:`PULogisticClassifier` with settings of its
+        own.
+    weights : {"stacked", "equal"}, default="stacked"
+        How members are weighed: by what they say of rows that they have not seen, or alike.
     cv : int, default=5
         Number of folds; fewer where there are fewer rows of a kind.
     calibration : {"averaged", "isotonic", "sigmoid"}, default="averaged"
@@ -121,7 +128,7 @@ class PUClassifier(BasePUClassifier):
     >>> rng = np.random.default_rng(0)
     >>> P = rng.normal(2, 1, (100, 2))
     >>> U = np.concatenate([rng.normal(2, 1, (100, 2)), rng.normal(-2, 1, (100, 2))])
-    >>> model = PUClassifier(members=["ratio"], random_state=0).fit(*stack(P, U))
+    >>> model = PUClassifier(members="light", random_state=0).fit(*stack(P, U))
     >>> model.predict([[2.0, 2.0], [-2.0, -2.0]])
     array([1, 0])
     >>> low, high = model.class_prior_interval_
@@ -134,7 +141,7 @@ class PUClassifier(BasePUClassifier):
         class_prior: Any = "auto",
         *,
         members: Any = "auto",
-        weights: str = "equal",
+        weights: str = "stacked",
         cv: int = 5,
         calibration: str = "averaged",
         threshold: Any = 0.5,
@@ -182,11 +189,11 @@ class PUClassifier(BasePUClassifier):
         self._scores: list[tuple[Any, Floats | None]] = []
         self.__dict__.pop("networks_member_", None)
         for member in members:
-            if isinstance(member, str) and member != "networks":
-                self._scores.append(self._ratio_member(member, X, labels.positive))
-            else:
+            if isinstance(member, NNPUClassifier) or member == "networks":
                 self._scores.append(("networks", None))
                 self.networks_member_ = self._networks(member)
+            else:
+                self._scores.append(self._ratio_member(member, X, labels.positive))
 
     def _check_members(self) -> list[Any]:
         if self.calibration not in CALIBRATIONS:
@@ -197,13 +204,13 @@ class PUClassifier(BasePUClassifier):
         if isinstance(self.cv, bool) or not isinstance(self.cv, (int, np.integer)) or self.cv < 2:
             raise ValueError(f"cv must be an integer of at least 2; {self.cv!r} was given.")
         given = self.members
-        auto = APART if self.weights == "stacked" else AUTO_MEMBERS
-        members = list(auto) if isinstance(given, str) and given == "auto" else given
+        named = {"auto": AUTO_MEMBERS, "light": LIGHT_MEMBERS}
+        members = named.get(given, given) if isinstance(given, str) else given
         listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
-        if not listed or not all(isinstance(m, NNPUClassifier) or m in MEMBERS for m in members):
+        if not listed or not all(isinstance(m, OWN_SETTINGS) or m in MEMBERS for m in members):
             raise ValueError(
-                f"members must be 'auto' or a list of {', '.join(map(repr, MEMBERS))} or an NNPUClassifier; "
-                f"{given!r} was given."
+                f"members must be 'auto', 'light' or a list of {', '.join(map(repr, MEMBERS))}, an NNPUClassifier or a "
+                f"PULogisticClassifier; {given!r} was given."
             )
         members = list(members)
         if sum(isinstance(m, NNPUClassifier) or m == "networks" for m in members) > 1:
@@ -227,22 +234,30 @@ class PUClassifier(BasePUClassifier):
             verbose=self.verbose,
         )
 
-    def _ratio_member(self, name: str, X: Any, positive: Mask) -> tuple[Any, Floats]:
-        """Fitted models of the ratio and the out-of-fold score; those of the recommended prior are used as they are."""
-        ratio: Any = AUTO_MODELS if name == "ratio" else name
+    def _ratio_member(self, member: Any, X: Any, positive: Mask) -> tuple[Any, Floats]:
+        """Fitted models and the out-of-fold score; scores of the recommended prior's models are used as they are."""
+        ratio = self._models_of(member)
         known = self.prior_estimator_ if isinstance(self.prior_estimator_, ClassPrior) else None
-        if known is not None and name == "ratio":
+        if known is not None and member == "ratio":
             score = known.scores_
-        elif known is not None and name in AUTO_MODELS:
-            score = known.model_scores_[AUTO_MODELS.index(name)]
+        elif known is not None and member in AUTO_MODELS:
+            score = known.model_scores_[AUTO_MODELS.index(member)]
         else:
-            score = cross_fit(ratio, X, positive, cv=int(self.cv), seed=self._seed).score
+            score = cross_fit(ratio, X, positive, cv=int(self.cv), seed=self._seed, score=_score).score
         order = np.lexsort((positive, row_keys(X, self._seed)))
         models = resolve_models(ratio, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=self._seed)
         target = positive.astype(np.intp)
         fitted = [model.fit(X[order], target[order]) for model in models]
         self._counts = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
         return fitted, np.asarray(score, dtype=np.float64)
+
+    def _models_of(self, member: Any) -> Any:
+        """What :func:`resolve_models` makes the member's models from."""
+        if isinstance(member, str) and member not in LOGISTIC:
+            return AUTO_MODELS if member == "ratio" else member
+        own = PULogisticClassifier(basis=LOGISTIC[member]) if isinstance(member, str) else clone(member)
+        # The rows it is given are a part of P and of U, so what is known of them is the share of positives among U.
+        return own.set_params(class_prior=self.unlabelled_prior_, scenario="case-control", random_state=self._seed)
 
     def _end(self) -> None:
         """Calibrate each member, average, and calibrate the average."""
@@ -280,9 +295,16 @@ class PUClassifier(BasePUClassifier):
             if isinstance(models, str):
                 score = self.networks_member_._raw_score(X)
             else:
-                score = np.mean([log_ratio(model, X, *self._counts) for model in models], axis=0)
+                score = np.mean([_score(model, X, *self._counts) for model in models], axis=0)
             parts.append(found(score))
         return np.stack(parts)
 
     def _log_odds(self, X: Any) -> Floats:
         return self._final(self.member_weights_ @ self._member_log_odds(X)) + self._population_shift()
+
+
+def _score(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:
+    """What a member's model says of rows: log-odds, or the logarithm of a ratio."""
+    if isinstance(model, PULogisticClassifier):
+        return model.decision_function(X)
+    return log_ratio(model, X, n_positive, n_unlabelled)

@@ -28,9 +28,10 @@ and calibrated, and what the model is worth is estimated out of fold.
 
 \b
 Sizes:
-  full      what we recommend: fifteen networks of 3 x 100, density ratios
-  compact   five smaller networks of 2 x 50, and density ratios
-  ratio     density ratios only (trees, linear, kernel); needs no torch
+  full      what we recommend: fifteen networks of 3 x 100, trees, linear and
+            kernel logistic regression, weighed by how they do out of fold
+  compact   the same with five smaller networks of 2 x 50
+  light     the same without networks; needs no torch
   fast      one small network; for scoring many millions of rows
   auto      full on a GPU or where it takes a few minutes, else compact
 
@@ -51,7 +52,7 @@ class Size(StrEnum):
     auto = "auto"
     full = "full"
     compact = "compact"
-    ratio = "ratio"
+    light = "light"
     fast = "fast"
 
 
@@ -125,7 +126,7 @@ def choose_size(session: Session, asked: str, data: TrainingData, device: str) -
         return asked
     if find_spec("torch") is None:
         session.note("torch is not installed, so networks are left out. Try: pip install 'purely[nn]'")
-        return "ratio"
+        return "light"
     weights = 100 * data.X.shape[1] + 2 * 100**2
     if data.X.shape[0] * weights <= FULL_ON_CPU or device == "cuda":
         return "full"
@@ -140,15 +141,14 @@ def choose_size(session: Session, asked: str, data: TrainingData, device: str) -
 def members_of(size: str) -> Any:
     """Members of the classifier for a size."""
     from purely.classifiers import NNPUClassifier
+    from purely.classifiers.auto import LIGHT_MEMBERS
 
-    if size == "full":
-        return "auto"
-    if size == "ratio":
-        return ["ratio"]
+    if size in ("full", "light"):
+        return "auto" if size == "full" else "light"
     # Smaller networks than those of the study, with the logistic loss: the sigmoid loss gives up on rare positives.
     if size == "fast":
         return [NNPUClassifier(hidden=(32,), loss="logistic", n_ensemble=1)]
-    return [NNPUClassifier(hidden=(50, 50), loss="logistic", n_ensemble=1, refit=False), "ratio"]
+    return [NNPUClassifier(hidden=(50, 50), loss="logistic", n_ensemble=1, refit=False), *LIGHT_MEMBERS]
 
 
 def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any], folder: FitFolder) -> Any:
@@ -167,7 +167,7 @@ def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any
         random_state=session.seed,
     )
     try:
-        with session.step("Class prior and members") as step, _epochs(step, chosen["size"] != "ratio"):
+        with session.step("Class prior and members") as step, _epochs(step, chosen["size"] != "light"):
             model.fit(data.X, data.y)
     except KeyboardInterrupt:
         print("purely: the fit can be continued with --resume.", file=sys.stderr)

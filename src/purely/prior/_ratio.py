@@ -8,7 +8,7 @@ model, so folds are pooled and models averaged.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +19,7 @@ from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
 from purely._rows import fold_of_rows, row_keys
@@ -66,12 +66,9 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_e
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))
     if name == "kernel":
-        return make_pipeline(
-            StandardScaler(with_mean=not sparse),
-            Nystroem(gamma=0.5 / n_features, n_components=min(400, n), random_state=seed),
-            StandardScaler(with_std=False),
-            LogisticRegression(C=10.0, class_weight="balanced", max_iter=300),
-        )
+        features = kernel_features(min(400, n), n_features, sparse=sparse, seed=seed)
+        last = LogisticRegression(C=10.0, class_weight="balanced", max_iter=300)
+        return make_pipeline(*(step for _, step in features.steps), last)
     if name == "boosting":
         model = HistGradientBoostingClassifier(
             max_iter=60,
@@ -85,6 +82,17 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_e
     raise ValueError(
         f"ratio must be 'auto', one of {', '.join(map(repr, MODEL_NAMES))}, an estimator, or a list of these; "
         f"{name!r} was given."
+    )
+
+
+def kernel_features(
+    n_components: int, n_features: int, *, sparse: bool, seed: int, gamma: float | None = None
+) -> Pipeline:
+    """Standardised columns, a Gaussian kernel by `n_components` rows (Nyström), centred."""
+    return make_pipeline(
+        StandardScaler(with_mean=not sparse),
+        Nystroem(gamma=0.5 / n_features if gamma is None else gamma, n_components=n_components, random_state=seed),
+        StandardScaler(with_std=False),
     )
 
 
@@ -157,9 +165,16 @@ def grouped_folds(X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int) 
 
 
 def cross_fit(
-    ratio: Any, X: Any, positive: NDArray[np.bool_], *, cv: int, seed: int, n_estimators: int = N_TREES
+    ratio: Any,
+    X: Any,
+    positive: NDArray[np.bool_],
+    *,
+    cv: int,
+    seed: int,
+    n_estimators: int = N_TREES,
+    score: Callable[[Any, Any, int, int], Floats] = log_ratio,
 ) -> CrossFit:
-    """Scores of all rows, each by models fitted without its fold.
+    """Scores of all rows, each by models fitted without its fold; `score` says what a fitted model says of rows.
 
     Rows are put into an order of their own first (by content, then label), so permuting them changes nothing.
     """
@@ -177,7 +192,7 @@ def cross_fit(
         train_p = int(np.count_nonzero(positive[train]))
         for i, model in enumerate(models):
             fitted = clone(model).fit(X[train], target[train])
-            scores[i, test] = log_ratio(fitted, X[test], train_p, train.size - train_p)
+            scores[i, test] = score(fitted, X[test], train_p, train.size - train_p)
     back = np.empty_like(order)
     back[order] = np.arange(order.size)
     return CrossFit(scores.mean(axis=0)[back], scores[:, back], fold[back])

@@ -101,7 +101,7 @@ def score_rows(table: Table, model: Any) -> Scored:
     """Probabilities of all rows; fits the recommended classifier, to a draw of large data, where no model is given."""
     if model is None:
         rows = table.thin("model")
-        members: Any = "auto" if _networks_pay(rows.size) else ["ratio"]
+        members = "auto" if _networks_pay(rows.size) else "light"
         model = PUClassifier(members=members, scenario=table.scenario, random_state=table.seed)
         model.fit(table.X[rows], table.y[rows])
         probability = np.empty(table.positive.size)
