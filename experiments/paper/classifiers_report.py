@@ -157,7 +157,7 @@ def peer_table() -> list[str]:
         return []
     return [
         "Classifiers of other packages (pulearn, pu-toolbox, pywsl) on the first draw of each cell that they were run "
-        "on, some on the first five, with their defaults and, where they take one, the true prior "
+        "on, some on more (up to 20), with their defaults and, where they take one, the true prior "
         "(``experiments/classifier_peers.py``). The fourth column counts the cells in which ``PUClassifier``, with its "
         "estimated prior, errs less on the same draws; the last one the fits that failed or ran out of time, "
         "40 to 120 seconds of a core.",

@@ -1,8 +1,8 @@
 """The least time that the largest parts of the full run could take.
 
-On the cores that is what comes before the networks of PUClassifier, its class prior and ratios. It cannot do without
-the fits of scikit-learn's models in each fold and on all rows; these are timed bare, beside the whole, on one draw of
-each data set.
+On the cores that is what comes before the networks of PUClassifier, its class prior and its other members. It cannot
+do without the models' fits: those of the class prior in each fold, those of the members in each fold and on all rows;
+the trees in the folds serve both. These are timed bare, beside the whole, on one draw of each data set.
 
 On the GPU it is the paper's nnPU on all columns. What cannot be done without: the products of the forward and backward
 passes (two operations forward and four backward for each weight and row), and moving the rows of a step, the
@@ -24,7 +24,9 @@ from experiments.paper.config import COLUMNS, Config
 from experiments.paper.datasets import dataset
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import nnpu, ours
+from purely.classifiers import PULogisticClassifier
 from purely.classifiers._nnpu_recipe import PRESETS
+from purely.classifiers.auto import LOGISTIC
 from purely.prior._ratio import AUTO_MODELS, resolve_models
 
 #: Operations and bytes a second.
@@ -60,14 +62,19 @@ def work_of(config: Config) -> tuple[float, float]:
 
 
 def bare_fits(d: Draw, n_folds: int = 5) -> float:
-    """Seconds of the models' fits alone: in each fold, and on all rows."""
-    models = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sp.issparse(d.X), seed=d.key.seed)
+    """Seconds of the models' fits alone."""
+    sparse, seed = sp.issparse(d.X), d.key.seed
+    in_folds = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sparse, seed=seed)
+    on_all = resolve_models("trees", *d.X.shape, sparse=sparse, seed=seed)
+    members = [PULogisticClassifier(d.share, basis=basis, random_state=seed) for basis in LOGISTIC.values()]
     fold = np.random.default_rng(0).integers(n_folds, size=d.y.size)
     start = time.perf_counter()
-    for j in range(n_folds + 1):
+    for j in range(n_folds):
         rows = fold != j
-        for model in models:
+        for model in (*in_folds, *members):
             clone(model).fit(d.X[rows], d.y[rows])
+    for model in (*on_all, *members):
+        clone(model).fit(d.X, d.y)
     return time.perf_counter() - start
 
 
@@ -81,7 +88,10 @@ def print_core_floor(config: Config) -> None:
             start = time.perf_counter()
             ours.begin(d, "cpu", config.ours)
             whole += time.perf_counter() - start
-    print(f"class priors and ratios: {whole:.1f} s of a core for a draw of each set, bare fits {bare:.1f} s")
+    print(
+        f"class priors, members without networks: {whole:.1f} s of a core for a draw of each set, "
+        f"bare fits {bare:.1f} s"
+    )
 
 
 def print_floor(config: Config) -> None:

@@ -302,7 +302,7 @@ def kernel_mean_work(config: Config, key: Key, column: str, scratch: Path, secon
 
 
 def begin_work(config: Config, key: Key, device: str, scratch: Path) -> tuple[list[dict[str, Any]], float]:
-    """Class prior and ratios of PUClassifier, which is left in a file: fitted trees are large."""
+    """PUClassifier up to its networks, which is left in a file: fitted trees are large. Seconds are those of all."""
     d = draw(config, key)
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
@@ -429,12 +429,12 @@ def prior_unit(column: str, key: Key) -> tuple[Any, ...]:
 
 
 def begun(this: Run, name: str) -> None:
-    """Class priors and ratios of our classifier."""
+    """Class priors of our classifier, and its members but for the networks."""
     if ("pu_classifier", name) in this.store:
         return
 
     def counted(done: tuple[Any, float]) -> None:
-        this.spent["ClassPrior and ratios"] += done[1]
+        this.spent["ClassPrior, members without networks"] += done[1]
 
     for key in this.keys(name):
         this.jobs[key] = this.submit(this.pool, begin_work, this.config, key, this.device, this.scratch, then=counted)
