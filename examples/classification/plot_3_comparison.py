@@ -17,6 +17,7 @@ from purely.classifiers import (
     NNPUClassifier,
     PUClassifier,
     PULeastSquaresClassifier,
+    PULogisticClassifier,
     ReweightedPUClassifier,
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
@@ -29,8 +30,9 @@ new = sample.problem.sample(1, 20_000, random_state=1)
 linear = LogisticRegression()
 common = {"class_prior": 0.5, "random_state": 0}
 models = {
-    "PUClassifier, ratio only": PUClassifier(members=["kernel", "linear"], **common),
+    "PUClassifier, light": PUClassifier(members="light", **common),
     "nnPU": NNPUClassifier(hidden=(30,), n_ensemble=2, max_epochs=30, device="cpu", **common),
+    "PU logistic regression": PULogisticClassifier(**common),
     "PU least squares": PULeastSquaresClassifier(**common),
     "prior times ratio": ReweightedPUClassifier(linear, **common),
     "Elkan and Noto": ElkanNotoClassifier(linear, **common),

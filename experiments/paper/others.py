@@ -76,18 +76,21 @@ def write_table(folder: Path, full: Store, store: Store) -> Path:
         and r["method"].startswith(OURS)
         and (r["dataset"], r["prior"], r["trial"]) in done
     ]
-    cells: dict[str, dict[tuple[str, float], list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    own = {(r["dataset"], r["prior"], r["trial"]): r["error"] for r in rows if r["method"] == OURS}
+    cells: dict[str, dict[tuple[str, float], list[tuple[float, ...]]]] = defaultdict(lambda: defaultdict(list))
     for r in rows:
-        measured = r["error"], r["calibration_error"], r["seconds"]
-        cells[r["method"]][r["dataset"], r["prior"]].append(measured)
-    best = cells[OURS]
-    lines = ["method,cells,draws,error,calibration_error,seconds,better_than_pu_classifier"]
+        beside = own.get((r["dataset"], r["prior"], r["trial"]), float("nan"))
+        figures = r["error"], r["calibration_error"], r["seconds"], beside
+        cells[r["method"]][r["dataset"], r["prior"]].append(figures)
+    lines = ["method,cells,draws,error,calibration_error,seconds,pu_classifier,cells_better"]
     table = []
     for method, by in cells.items():
-        error, calibration, seconds = np.mean([np.mean(v, axis=0) for v in by.values()], axis=0)
-        wins = sum(np.mean(v, axis=0)[0] < np.mean(best[c], axis=0)[0] for c, v in by.items() if c in best)
+        means = np.array([np.mean(v, axis=0) for v in by.values()])
+        error, calibration, seconds, beside = means.mean(axis=0)
+        wins = int(np.sum(means[:, 0] < means[:, 3]))
         n_draws = sum(map(len, by.values()))
-        table.append((error, f"{method},{len(by)},{n_draws},{error:.5f},{calibration:.5f},{seconds:.2f},{wins}"))
+        measured = f"{error:.5f},{calibration:.5f},{seconds:.2f},{beside:.5f},{wins}"
+        table.append((error, f"{method},{len(by)},{n_draws},{measured}"))
     path = folder / "others.csv"
     path.write_text("\n".join(lines + [line for _, line in sorted(table)]) + "\n")
     return path
