@@ -27,14 +27,14 @@ NAMES = {
     "pu_classifier": "PUClassifier",
     "pu_classifier_true": "PUClassifier, true prior in the last calibration",
     "pu_classifier_core": "PUClassifier, fitted on one core",
-    "pu_classifier_light": 'PUClassifier(members="light"): no networks',
+    "pu_classifier_light": "PUClassifier, light: no networks",
     "nnpu": "NNPUClassifier, ClassPrior's estimate",
     "nnpu_true": "NNPUClassifier, true prior",
     "oracle": "networks of the same size, supervised: all true classes known",
     "naive_logistic": "logistic regression of P against U, threshold at the prior",
     "naive_forest": "random forest of P against U, threshold at the prior",
     "logistic": "PULogisticClassifier",
-    "kernel_logistic": 'PULogisticClassifier(basis="gaussian")',
+    "kernel_logistic": "PULogisticClassifier, Gaussian kernel",
     "least_squares": "PULeastSquaresClassifier",
     "reweighted": "ReweightedPUClassifier",
     "calibrated_logistic": "CalibratedPUClassifier, logistic regression",
@@ -48,6 +48,8 @@ NAMES = {
 }
 #: Classifiers whose rows in the table are the full run's.
 STACKED = ("nnpu", "nnpu_true", "oracle")
+#: Draws of a cell behind its reliability diagram.
+SHOWN_DRAWS = 5
 #: Peers that were run on fewer cells are left out: a mean over a few says little.
 FEWEST_CELLS = 12
 Cells = dict[tuple[str, float], list[dict[str, Any]]]
@@ -131,14 +133,14 @@ def other_table(full: dict[str, Cells], others: dict[str, Cells]) -> list[str]:
                 "stack" if method in STACKED else f"{mean(cells, 'seconds'):.1f}",
             ]
         )
-    head = ["classifier", "error, %", "ours, %", "better in", "ECE", "draws", "s"]
+    head = ["classifier", "error", "ours", "wins", "ECE", "draws", "s"]
     return [
-        "The other classifiers, beside the error of ``PUClassifier`` on the same draws (ours), the number of cells in "
-        "which they err less, and the expected calibration error (ECE). Those that take long have fewer draws than "
-        f"{FULL.trials} a cell, the first ones. Seconds (s) are of one core; nnPU and the supervised networks were "
-        "trained as one stack on a GPU.",
+        "The other classifiers: error in per cent, that of ``PUClassifier`` on the same draws (ours), the number of "
+        "cells in which they err less (wins), and the expected calibration error (ECE). Those that take long have fewer "
+        f"draws than {FULL.trials} a cell, the first ones. Seconds (s) are of one core; nnPU and the supervised "
+        "networks were trained as one stack on a GPU.",
         "",
-        *list_table(head, rows, "34 11 11 11 11 11 11"),
+        *list_table(head, rows, "40 10 10 10 10 10 10"),
     ]
 
 
@@ -185,7 +187,8 @@ def reliability(others: dict[str, Cells], path: Path) -> Path | None:
     for ax, name in zip(axes.flat, DATASETS, strict=False):
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         for method in shown:
-            bins = [r["bins"] for c, rows in others[method].items() if c[0] == name and c in common for r in rows]
+            rows = [r for c, of_cell in others[method].items() if c[0] == name and c in common for r in of_cell]
+            bins = [r["bins"] for r in rows if r["trial"] < SHOWN_DRAWS]
             if not bins:
                 continue
             weight, hits, said = np.sum(bins, axis=0)
