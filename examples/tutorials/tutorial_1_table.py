@@ -26,8 +26,8 @@ test = independence_test(data.X, data.y, n_permutations=199, random_state=0)
 print(f"p = {test.p_value:.3f}")
 
 # %%
-# How many of the unknown are positive, and which ones? Ratios only, without networks, keep this page quick; leave
-# `members` away for the full classifier.
+# How many of the unknown are positive, and which ones? The members without networks keep this page quick;
+# leave `members` away for the full classifier.
 model = PUClassifier(members="light", random_state=0).fit(data.X, data.y)
 low, high = model.class_prior_interval_
 print(f"share of positives {model.class_prior_:.2f} [{low:.2f}, {high:.2f}]; the truth is 0.40")
