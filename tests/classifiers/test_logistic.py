@@ -128,10 +128,12 @@ def test_too_few_iterations_are_told():
     [
         ({"basis": "rbf"}, "basis must be 'linear' or 'gaussian'; 'rbf' was given"),
         ({"basis": ["linear"]}, "basis must be 'linear' or 'gaussian'"),
-        ({"C": 0.0}, "C"),
-        ({"gamma": -1.0, "basis": "gaussian"}, "gamma"),
-        ({"n_components": 0, "basis": "gaussian"}, "n_components"),
-        ({"max_iter": 0}, "max_iter"),
+        ({"C": 0.0}, "C must be a number above 0; 0.0 was given"),
+        ({"C": float("nan")}, "C must be a number above 0; nan was given"),
+        ({"C": "strong"}, "C must be a number above 0; 'strong' was given"),
+        ({"gamma": -1.0, "basis": "gaussian"}, "gamma must be a number above 0; -1.0 was given"),
+        ({"n_components": 0, "basis": "gaussian"}, "n_components must be an integer of at least 1; 0 was given"),
+        ({"max_iter": 0}, "max_iter must be an integer of at least 1; 0 was given"),
     ],
 )
 def test_bad_parameters_are_refused(settings, message):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +12,6 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_scalar
 from sklearn.utils.validation import check_is_fitted
 
 from purely._base import draw_seed
@@ -25,6 +23,7 @@ from purely.classifiers._likelihood import equal_kinds, labelled_loss
 from purely.classifiers._weights import normalised_weights
 from purely.nn.scaling import ROUNDING
 from purely.prior._ratio import kernel_features
+from purely.representation._checks import check_number
 from purely.smi.basis import row_blocks
 
 __all__ = ["PULogisticClassifier"]
@@ -159,13 +158,11 @@ class PULogisticClassifier(BasePUClassifier):
     def _check_parameters(self) -> float:
         if not isinstance(self.basis, str) or self.basis not in PENALTIES:
             raise ValueError(f"basis must be 'linear' or 'gaussian'; {self.basis!r} was given.")
-        check_scalar(self.n_components, "n_components", (int, np.integer), min_val=1)
-        check_scalar(self.max_iter, "max_iter", (int, np.integer), min_val=1)
-        for name in ("C", "gamma"):
-            value = getattr(self, name)
-            if value is not None:
-                check_scalar(value, name, Real, min_val=0.0, include_boundaries="neither")
-        return PENALTIES[self.basis] if self.C is None else float(self.C)
+        check_number("n_components", self.n_components, 1, integer=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        if self.gamma is not None:
+            check_number("gamma", self.gamma, 0.0, open_low=True)
+        return PENALTIES[self.basis] if self.C is None else float(check_number("C", self.C, 0.0, open_low=True))
 
     def _kernel_of(self, X: Any) -> Any:
         """Standardised columns, and the kernel by rows drawn from those of `X`."""
