@@ -28,6 +28,7 @@ from purely.classifiers._stacking import stacked_weights
 
 NAME = "member_weights"
 FIRST_TRIAL = 950
+FIGURES = ("error", "calibration_error")
 #: Members by name; the numbers are inverse strengths of the penalty.
 MEMBERS: dict[str, Any] = {
     **{name: name for name in ("networks", "ratio", "trees", "linear", "kernel")},
@@ -88,9 +89,6 @@ def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
         by = " ".join(f"{w:.3f}" for w in weights)
         found.append({**where, "combination": label, **{k: round(figures[k], 5) for k in FIGURES}, "weights": by})
     return found
-
-
-FIGURES = ("error", "calibration_error")
 
 
 def summarise() -> None:

@@ -38,12 +38,13 @@ def test_loss_is_minus_the_log_likelihood_and_finite_far_out():
     assert np.isfinite(slope).all()
 
 
-@pytest.mark.parametrize("prior", [0.2, 0.5, 0.8])
-def test_coefficients_are_those_of_the_class(prior):
+@pytest.mark.parametrize(("prior", "tolerance"), [(0.2, 0.1), (0.5, 0.15), (0.8, 0.3)])
+def test_coefficients_are_those_of_the_class(prior, tolerance):
+    """Over draws the slope has the standard deviation .03, .04 and .09, the constant .03 or less."""
     X, y = gaussians(1, 6000, 12000, prior, shift=0.8)
     model = PULogisticClassifier(prior, C=1e4).fit(X, y)
-    assert model.coef_ == pytest.approx(np.array([[1.6, 0.0]]), abs=0.25)
-    assert model.intercept_[0] == pytest.approx(np.log(prior / (1.0 - prior)), abs=0.35)
+    assert model.coef_ == pytest.approx(np.array([[1.6, 0.0]]), abs=tolerance)
+    assert model.intercept_[0] == pytest.approx(np.log(prior / (1.0 - prior)), abs=0.1)
     truth = expit(1.6 * X[:, 0] + np.log(prior / (1.0 - prior)))
     assert np.abs(model.predict_proba(X)[:, 1] - truth)[y == 0].mean() < 0.03
     # Labels against no labels are not linear in the log-odds: the plain regression has another slope.

@@ -103,7 +103,7 @@ def test_unknown_weights_are_refused_in_a_sentence(sample, bad):
 
 @pytest.mark.parametrize("prior", [1e-6, 1.0 - 1e-6])
 def test_a_prior_at_the_edge_gives_a_usable_classifier(sample, prior):
-    model = PUClassifier(prior, members=["trees", "linear"], weights="stacked", random_state=0)
+    model = PUClassifier(prior, members="light", random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         probability = model.fit(sample.X, sample.y).predict_proba(sample.X)

@@ -260,7 +260,7 @@ class PUClassifier(BasePUClassifier):
         return own.set_params(class_prior=self.unlabelled_prior_, scenario="case-control", random_state=self._seed)
 
     def _end(self) -> None:
-        """Calibrate each member, average, and calibrate the average."""
+        """Calibrate each member, add up by weight, and calibrate the sum."""
         positive = self._positive
         self._maps: list[tuple[Any, ScoreCalibration]] = []
         parts = []

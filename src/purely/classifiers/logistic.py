@@ -182,6 +182,7 @@ class PULogisticClassifier(BasePUClassifier):
             # Fisher information where the search begins: there both kinds of rows are labelled with probability 1/2.
             curvature = 0.25 * (1.0 - share) ** 2 * _second_moments(X, center, scale, weight)
             curvature[np.diag_indices(X.shape[1])] += 2.0 * penalty
+            # Without a penalty (C infinite) columns that repeat each other would leave it singular.
             factor = np.linalg.cholesky(curvature + 1e-12 * np.eye(start.size))
 
         def loss(steps: Floats) -> tuple[float, Floats]:

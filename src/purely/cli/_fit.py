@@ -143,8 +143,10 @@ def members_of(size: str) -> Any:
     from purely.classifiers import NNPUClassifier
     from purely.classifiers.auto import LIGHT_MEMBERS
 
-    if size in ("full", "light"):
-        return "auto" if size == "full" else "light"
+    if size == "full":
+        return "auto"
+    if size == "light":
+        return size
     # Smaller networks than those of the study, with the logistic loss: the sigmoid loss gives up on rare positives.
     if size == "fast":
         return [NNPUClassifier(hidden=(32,), loss="logistic", n_ensemble=1)]
