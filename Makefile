@@ -30,7 +30,7 @@ test-fast: $(STAMP) ## the tests that take seconds
 test-oldest: ## the promises of every estimator on the oldest versions we claim, without torch
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable . pytest pytest-xdist pandas polars pyarrow
-	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto tests/test_common.py tests/test_labels.py tests/test_rows.py tests/smi
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto tests/test_common.py tests/test_labels.py tests/test_folds.py tests/smi
 
 lint: $(STAMP) ## style, types, import contracts
 	$(BIN)/ruff check .

@@ -114,7 +114,7 @@ def section_authors(priors: list[float], reference: list[float]) -> None:
         X, positive = sample(1000, 2000, 20, prior)
         found = kernel_mean(X, positive)
         one_gram, both, km1 = seconds(
-            lambda X=X, w=found.width: gram(X, w),
+            lambda X=X, w=found.bandwidth: gram(X, w),
             lambda X=X, p=positive: kernel_mean(X, p),
             lambda X=X, p=positive: kernel_mean(X, p, variants=("km1",)),
             repeats=7,
@@ -125,7 +125,7 @@ def section_authors(priors: list[float], reference: list[float]) -> None:
             flush=True,
         )
         if prior in reference:
-            theirs = authors_procedure(X, positive, found.width)
+            theirs = authors_procedure(X, positive, found.bandwidth)
             print(
                 f"    {theirs.n_programmes} cvxopt programmes {theirs.seconds:.1f} s "
                 f"= {theirs.seconds / both:.0f} times KM1 + KM2; "
@@ -137,7 +137,7 @@ def section_authors(priors: list[float], reference: list[float]) -> None:
 def section_large() -> None:
     X, positive = sample(3000, 7000, 20, 0.5)
     found = kernel_mean(X, positive)
-    one_gram, both = seconds(lambda: gram(X, found.width), lambda: kernel_mean(X, positive), repeats=2)
+    one_gram, both = seconds(lambda: gram(X, found.bandwidth), lambda: kernel_mean(X, positive), repeats=2)
     tracemalloc.start()
     kernel_mean(X, positive)
     peak = tracemalloc.get_traced_memory()[1]

@@ -13,8 +13,9 @@ import numpy as np
 from experiments.records import write_rows
 
 from benchmarks.timing import RESULTS, in_child, seconds
-from purely import PUSMI, SearchBoundWarning, stack
-from purely._rows import fold_of_rows
+from purely import PUSMI, stack
+from purely.exceptions import SearchBoundWarning
+from purely.folds import fold_of_rows
 from purely.smi.basis import GaussianBases, row_blocks
 
 N_POSITIVE, N_UNLABELLED, N_COLUMNS, N_CENTERS, N_FOLDS = 1_000, 2_000, 20, 100, 5

@@ -28,9 +28,10 @@ from torch import nn
 
 from benchmarks.timing import RESULTS
 from purely.nn.losses import LogisticLoss, logistic_loss
-from purely.nn.networks import Architecture, StackedMLP
+from purely.nn.networks import StackedMLP
+from purely.nn.plan import Architecture, TrainingSettings
 from purely.nn.sources import ArrayRows, BatchShape, RowBatches, Split
-from purely.nn.training import HeldOut, TrainingSettings, train
+from purely.nn.training import HeldOut, train
 
 N_POSITIVE, N_UNLABELLED, BATCH, HELD = 1000, 2000, 250, 6
 HIDDEN, COMPONENTS = 60, 20
@@ -64,7 +65,7 @@ def problem(n_networks: int, d: int, device: torch.device) -> Problem:
 
 def fit_stack(prob: Problem, networks: list[int], settings: TrainingSettings, device: torch.device) -> StackedMLP:
     splits = [prob.splits[m] for m in networks]
-    stack = StackedMLP(Architecture(prob.rows.n_features, (HIDDEN,), COMPONENTS), networks, device)
+    stack = StackedMLP(Architecture.representation(prob.rows.n_features, (HIDDEN,), COMPONENTS), networks, device)
     batches = RowBatches(prob.rows, splits, networks, prob.shape)
     train(stack, batches, HeldOut(prob.rows, splits), LogisticLoss(0.1), settings, networks)
     return stack

@@ -27,8 +27,9 @@ from scipy.special import expit, logit
 from experiments.classification_study import Draw, draw, measures
 from experiments.prior_study import DATASETS, half_of
 from experiments.records import RESULTS, read_rows, write_rows
+from purely import fit_together
 from purely.calibration import calibrate_scores
-from purely.classifiers import NNPUClassifier, PUClassifier, fit_classifiers
+from purely.classifiers import NNPUClassifier, PUClassifier
 
 PRIORS = (0.3, 0.5, 0.7)
 FOLDS: dict[str, Any] = {"refit": False, "n_ensemble": 3}
@@ -61,7 +62,7 @@ class Ratio:
 def ratio_member(d: Draw) -> Ratio:
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    model = PUClassifier(members=["ratio"], random_state=d.seed).fit(d.X, d.y)
+    model = PUClassifier(members=["trees"], random_state=d.seed).fit(d.X, d.y)
     test = model.member_log_odds(d.X_test)[0]
     seconds = time.perf_counter() - start
     return Ratio(model.class_prior_, model.unlabelled_prior_, model.oof_member_log_odds_[0], test, seconds)
@@ -70,14 +71,10 @@ def ratio_member(d: Draw) -> Ratio:
 def networks(draws: list[Draw], ratios: list[Ratio], device: str, **settings: Any) -> list[tuple[Any, Any]]:
     """Log-odds of training rows, out of fold, and of test rows."""
     models = [
-        NNPUClassifier(r.prior, cross_fit=5, random_state=d.seed, device=device, **settings)
+        NNPUClassifier(r.prior, cv=5, random_state=d.seed, device=device, **settings)
         for d, r in zip(draws, ratios, strict=True)
     ]
-    groups = defaultdict(list)
-    for i, d in enumerate(draws):
-        groups[d.X.shape, int(d.y.sum())].append(i)
-    for members in groups.values():
-        fit_classifiers([models[i] for i in members], [(draws[i].X, draws[i].y) for i in members])
+    fit_together(models, [(d.X, d.y) for d in draws])
     limit = 1e-6
     return [
         (logit(np.clip(m.oof_probability_, limit, 1.0 - limit)), m.decision_function(d.X_test))

@@ -15,8 +15,10 @@ from joblib import Parallel, delayed
 
 from experiments.exact_moments import captured_information
 from experiments.records import read_rows, write_rows
-from purely import PUSMI, SearchBoundWarning, bootstrap_information, independence_test
+from purely import PUSMI, independence_test
 from purely.datasets import gaussians_problem, independent_problem, paper_problem
+from purely.exceptions import SearchBoundWarning
+from purely.smi import bootstrap_information
 
 N_POSITIVE, N_UNLABELLED, LEVEL = 400, 1000, 0.95
 PROBLEMS = {"paper": paper_problem(), "gaussians": gaussians_problem(shift=1.0, n_features=2)}
@@ -38,7 +40,7 @@ def one_interval(name: str, draw: int) -> dict[str, Any]:
         model = PUSMI(random_state=seed).fit(sample.X, sample.y)
     interval = model.information_interval(level=LEVEL)
     boot = bootstrap_information(
-        model.oof_density_ratio_, sample.y == 1, level=LEVEL, n_bootstrap=200, random_state=seed
+        model.oof_density_ratio_, sample.y == 1, level=LEVEL, n_resamples=200, random_state=seed
     )
     return {
         "problem": name,

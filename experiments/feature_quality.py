@@ -3,8 +3,8 @@
 For every data set of the paper, prior and trial: n_P = 1000 and n_U = 2000 rows; the area under the ROC curve of the
 out-of-fold score for the true classes of the unlabelled rows, of
 
-- PURL with its default settings, ``cross_fit=5``;
-- PURL with the paper's preset, ``cross_fit=5``;
+- PURL with its default settings, ``cv=5``;
+- PURL with the paper's preset, ``cv=5``;
 - logistic regression and a random forest of P against U, 5 folds.
 
 Also checks, for every default fit, that the restored networks are the best on held-out rows, and that no fit whose
@@ -83,7 +83,7 @@ def one_thread() -> None:
 
 def purl_rows(method: str, draws: dict[tuple[float, int], Any], device: str, together: bool, **settings: Any) -> Any:
     """Fit one PURL a draw, as one stack, and judge each; also returns the out-of-fold ratios."""
-    models = [PURL(cross_fit=FOLDS, device=device, random_state=trial, **settings) for _, trial in draws]
+    models = [PURL(cv=FOLDS, device=device, random_state=trial, **settings) for _, trial in draws]
     data = [(draw.X, draw.y) for draw in draws.values()]
     start = time.perf_counter()
     with warnings.catch_warnings():

@@ -15,7 +15,9 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from experiments.records import RESULTS, read_rows, write_rows
-from purely import PNSMI, PUSMI, SearchBoundWarning, datasets, make_pu
+from purely import PUSMI, datasets, make_pu
+from purely.exceptions import SearchBoundWarning
+from purely.smi import PNSMI
 
 SETS = ("ijcnn1", "phishing", "mushrooms", "a9a")
 SIZES = (10, 20, 50, 100, 150, 200)

@@ -34,20 +34,20 @@ import numpy as np
 from joblib import Parallel, delayed, parallel_config
 
 from purely import datasets
+from purely.exceptions import ClassPriorWarning
 from purely.prior import (
     ClassPrior,
-    ClassPriorWarning,
     KernelMeanPrior,
     PenL1Prior,
     RegroupingPrior,
     TIcEPrior,
 )
-from purely.prior._one_dimensional import Scores, read_scores
-from purely.prior._ratio import AUTO_MODELS, cross_fit
 from purely.prior.alphamax import alphamax
 from purely.prior.density_ratio import METHODS
 from purely.prior.elkan_noto import elkan_noto
+from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.rank_pruning import rank_pruning
+from purely.prior.ratio import AUTO_MODELS, ratio_scores
 
 DATASETS = {
     "ijcnn1": datasets.fetch_ijcnn1,
@@ -166,7 +166,7 @@ def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str],
     scores, seconds = {}, {}
     for model in models:
         start = time.perf_counter()
-        scores[model] = cross_fit(model, X, positive, cv=5, seed=cell.seed)
+        scores[model] = ratio_scores(model, X, positive, seed=cell.seed)
         seconds[model] = time.perf_counter() - start
     groups = {m: [m] for m in models}
     if set(AUTO_MODELS) <= set(models):

@@ -11,17 +11,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from purely import (
-    PNSMI,
-    PUSMI,
-    DegenerateDataWarning,
-    PurelyWarning,
-    bootstrap_information,
-    independence_test,
-    information_interval,
-    make_pu,
-    rank_features,
-)
+from purely import PUSMI, PurelyWarning, independence_test, make_pu, rank_features
+from purely.exceptions import DegenerateDataWarning
+from purely.smi import PNSMI, bootstrap_information, information_interval
 
 rng = np.random.default_rng(0)
 Y = (np.arange(60) < 20).astype(int)
@@ -71,14 +63,14 @@ ERRORS = {
     "one unlabelled": (lambda: fit(X, np.arange(60) > 0), ValueError, "y has 1 unlabelled row(s)"),
     "no positives": (lambda: fit(X, np.zeros(60)), ValueError, "there is no labelled positive"),
     "no unlabelled": (lambda: fit(X, np.ones(60)), ValueError, "there are no unlabelled rows"),
-    "-1 and 0 only": (lambda: fit(X, Y - 1), ValueError, "both of which mean unlabelled"),
+    "-1 and 0 only": (lambda: fit(X, Y - 1), ValueError, "neither of which marks a labelled positive"),
     "three label values": (lambda: fit(X, np.arange(60) % 3), ValueError, "y has 3 different values (0, 1, 2)"),
     "continuous y": (lambda: fit(X, X[:, 0]), ValueError, "Unknown label type: continuous"),
     "y is None": (lambda: fit(X, None), ValueError, "requires y to be passed"),
     "NaN in y": (lambda: fit(X, np.where(Y == 1, 1.0, np.nan)), ValueError, "y has 40 missing label(s)"),
     "None in y": (lambda: fit(X, [1] * 20 + [None] * 40), ValueError, "y has 40 missing label(s)"),
     "inf in y": (lambda: fit(X, np.where(Y == 1, np.inf, 0.0)), ValueError, "infinite values"),
-    "numbers and strings in y": (lambda: fit(X, [1] * 20 + ["no"] * 40), TypeError, "y mixes values"),
+    "numbers and strings in y": (lambda: fit(X, [2] * 20 + ["b"] * 40), TypeError, "y mixes values"),
     "two columns of y": (lambda: fit(X, np.c_[Y, Y]), ValueError, "y should be a 1d array"),
     "sparse y": (lambda: fit(X, sp.csr_matrix(Y)), TypeError, "y is a sparse matrix"),
     "y is a number": (lambda: fit(X, 1), ValueError, "y should be a 1d array"),
@@ -183,10 +175,10 @@ ERRORS = {
         lambda: information_interval(RATIO, MASK, extra_variance=-1.0), ValueError, "extra_variance must be"
     ),
     "no bootstrap draws": (
-        lambda: bootstrap_information(RATIO, MASK, n_bootstrap=0), ValueError, "n_bootstrap == 0, must be >= 2"
+        lambda: bootstrap_information(RATIO, MASK, n_resamples=0), ValueError, "n_resamples == 0, must be >= 2"
     ),
     "half a bootstrap draw": (
-        lambda: bootstrap_information(RATIO, MASK, n_bootstrap=10.5), TypeError, "n_bootstrap must be an instance of"
+        lambda: bootstrap_information(RATIO, MASK, n_resamples=10.5), TypeError, "n_resamples must be an instance of"
     ),
     "bootstrap level": (lambda: bootstrap_information(RATIO, MASK, level=1.5), ValueError, "level must be a number"),
     "too few permutations": (lambda: independence_test(X, Y, n_permutations=5), ValueError, "n_permutations == 5"),
@@ -296,7 +288,7 @@ BEHAVIOURS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::purely.SearchBoundWarning", "error::RuntimeWarning")
+@pytest.mark.filterwarnings("ignore::purely.exceptions.SearchBoundWarning", "error::RuntimeWarning")
 @pytest.mark.parametrize("holds", BEHAVIOURS.values(), ids=BEHAVIOURS.keys())
 def test_odd_input_is_taken(holds):
     assert holds()

@@ -28,7 +28,7 @@ def test_import_loads_nothing_heavy():
 
 def test_the_analytic_estimators_load_neither_torch_nor_matplotlib():
     code = (
-        "import sys, purely; purely.PUSMI, purely.PNSMI, purely.stack, purely.make_pu, purely.rank_features; "
+        "import sys, purely; purely.PUSMI, purely.smi.PNSMI, purely.stack, purely.make_pu, purely.rank_features; "
         "print([m for m in ('torch', 'matplotlib') if m in sys.modules])"
     )
     assert run(code) == "[]"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,9 +11,12 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
+from sklearn.metrics import roc_auc_score
 
-from purely import ClassPriors, stack
-from purely.labels import check_class_prior, check_scenario, read_labels
+from purely import PUSMI, ClassPriors, PULogisticClassifier, stack
+from purely.class_prior import check_class_prior
+from purely.exceptions import LabelWarning
+from purely.labels import check_scenario, find_meaning, read_labels
 
 HOW = "Mark labelled positives with 1 and unlabelled rows with 0."
 MASK = np.array([True, False, False, True, False])
@@ -29,8 +33,8 @@ CODINGS = {
     "float32": np.where(MASK, 1.0, 0.0).astype(np.float32),
     "int8": np.where(MASK, 1, -1).astype(np.int8),
     "unsigned": np.where(MASK, 1, 0).astype(np.uint8),
-    "strings": np.where(MASK, "unknown", "fraud"),
-    "object strings": np.where(MASK, "unknown", "fraud").astype(object),
+    "strings": np.where(MASK, "fraud", "unknown"),
+    "object strings": np.where(MASK, "fraud", "unknown").astype(object),
     "object ints": np.where(MASK, 1, 0).astype(object),
     "list of ints": [1, 0, 0, 1, 0],
     "list of bools": [True, False, False, True, False],
@@ -107,9 +111,9 @@ REFUSALS = {
     "-1 and 0": (
         [-1, 0, 0],
         ValueError,
-        f"y has only the values -1 and 0, both of which mean unlabelled: there is no labelled positive. {HOW}",
+        f"y has only the values -1 and 0, neither of which marks a labelled positive. {HOW}",
     ),
-    "-1.0 and 0.0": ([-1.0, 0.0], ValueError, "y has only the values -1 and 0, both of which mean unlabelled"),
+    "-1.0 and 0.0": ([-1.0, 0.0], ValueError, "y has only the values -1.0 and 0.0, neither of which"),
     "NaN": (
         [1.0, np.nan, 0.0, np.nan],
         ValueError,
@@ -127,11 +131,11 @@ REFUSALS = {
     "inf": ([1.0, np.inf], ValueError, f"y has infinite values (inf); they are not labels. {HOW}"),
     "inf as an object": (np.array([1, -np.inf], dtype=object), ValueError, "y has infinite values (inf)"),
     "numbers and strings, object": (
-        np.array([1, "a"], dtype=object),
+        np.array([2, "a"], dtype=object),
         TypeError,
         f"y mixes values that cannot be ordered (int, str), so the positive one cannot be told. {HOW}",
     ),
-    "numbers and strings, list": ([1, "a", 1], TypeError, "y mixes values that cannot be ordered (int, str)"),
+    "numbers and strings, list": ([2, "a", 2], TypeError, "y mixes values that cannot be ordered (int, str)"),
     "continuous": (
         [0.1, 0.2, 0.35],
         ValueError,
@@ -184,6 +188,82 @@ def test_a_batch_in_another_coding_is_refused():
     )
     with pytest.raises(ValueError, match=re.escape(sentence)):
         read_labels([0, 1, 2, 2], classes=[0, 1])
+
+
+#: Pairs of words, the positive one first: all were read backwards while the greater word was taken.
+WORDS = [
+    ("fraud", "unknown"),
+    ("sick", "unknown"),
+    ("positive", "unlabelled"),
+    ("labelled", "unlabelled"),
+    ("P", "U"),
+    ("p", "u"),
+    ("Labeled", "Un-Labeled"),
+    ("YES", "no"),
+    ("fraud", "none"),
+    ("fraud", ""),
+    ("fraud", "not labelled"),
+    ("positive", "negative"),
+    ("fraud", "negative"),
+    ("confirmed", "?"),
+    ("1", "0"),
+    ("1.0", ""),
+]
+
+
+@pytest.mark.parametrize(("positive", "unlabelled"), WORDS)
+def test_words_mean_what_they_say(positive, unlabelled):
+    y = np.where(MASK, positive, unlabelled)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        labels = read_labels(y)
+    np.testing.assert_array_equal(labels.positive, MASK)
+    np.testing.assert_array_equal(labels.classes, [unlabelled, positive])
+    rule = find_meaning([unlabelled, positive])
+    assert (rule.positive, rule.unlabelled, rule.negative, rule.guessed) == (positive, unlabelled, None, False)
+
+
+@pytest.mark.parametrize(("low", "high"), [("a", "b"), ("case", "control"), (1, 2), (0.25, 0.5), ("1", "2"), (9, 10)])
+def test_two_values_that_say_nothing_warn_and_name_the_one_taken(low, high):
+    with pytest.warns(LabelWarning, match=re.escape(f"{high!r}, the greater, is taken as the labelled positive")):
+        labels = read_labels(np.where(MASK, high, low))
+    np.testing.assert_array_equal(labels.positive, MASK)
+
+
+@pytest.mark.parametrize(
+    ("positive", "unlabelled", "negative"),
+    [("positive", "unknown", "negative"), ("fraud", "unknown", "no"), ("1", "", "0"), ("yes", "unlabelled", "no")],
+)
+def test_known_negatives_are_named_counted_and_set_aside(positive, unlabelled, negative):
+    y = np.array([positive, unlabelled, negative, unlabelled, negative, positive, negative])
+    with pytest.raises(ValueError, match=re.escape(f"y marks known negatives ({negative!r})")):
+        read_labels(y)
+    with pytest.warns(LabelWarning, match=re.escape(f"3 rows are known negatives ({negative!r}); they are set aside")):
+        labels = read_labels(y, known_negatives=True)
+    assert (labels.n_positive, labels.n_unlabelled, labels.n_negative) == (2, 2, 3)
+    np.testing.assert_array_equal(labels.negative, y == negative)
+
+
+def test_an_estimator_leaves_known_negatives_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = np.repeat(["positive", "unknown", "negative"], 100)
+    X[y == "positive"] += 2.0
+    with pytest.warns(LabelWarning, match="100 rows are known negatives"):
+        fitted = PUSMI(n_centers=20).fit(X, y)
+    expected = PUSMI(n_centers=20).fit(X[:200], y[:200])
+    np.testing.assert_array_equal(fitted.coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("words", [("fraud", "unknown"), ("positive", "unlabelled"), ("P", "U"), ("sick", "unknown")])
+def test_a_classifier_ranks_the_positives_of_words_first(words):
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(2, 1, (80, 2)), rng.normal(2, 1, (80, 2)), rng.normal(-2, 1, (80, 2))])
+    y = np.where(np.arange(240) < 80, *words)
+    model = PULogisticClassifier(0.5).fit(X, y)
+    assert roc_auc_score(np.arange(80, 240) < 160, model.predict_proba(X[80:])[:, 1]) > 0.95
+    assert set(model.predict(X)) == set(words)
+    assert model.predict([[3.0, 3.0]])[0] == words[0]
 
 
 # -- stack -------------------------------------------------------------------------------------------------------------
@@ -348,12 +428,12 @@ PRIOR_REFUSALS = {
     "no positives": (
         lambda: ClassPriors.from_unlabelled(0.5, n_positive=0, n_unlabelled=3),
         ValueError,
-        "n_positive == 0, must be >= 1.",
+        "n_positive must be an integer of at least 1; 0 was given.",
     ),
     "half a row": (
         lambda: ClassPriors.from_unlabelled(0.5, n_positive=1, n_unlabelled=2.5),
-        TypeError,
-        "n_unlabelled must be an instance of",
+        ValueError,
+        "n_unlabelled must be an integer of at least 1; 2.5 was given.",
     ),
     "scenario": (
         lambda: ClassPriors.from_unlabelled(0.5, **COUNTS, scenario="two-sample"),

@@ -23,7 +23,7 @@ models = {
     "positives against the pool": ExtraTreesClassifier(100, min_samples_leaf=10, random_state=0),
     "PU least squares": PULeastSquaresClassifier(class_prior=0.5, random_state=0),
     "non-negative PU risk": NNPUClassifier(
-        class_prior=0.5, hidden=(30, 30), n_ensemble=2, max_epochs=30, cross_fit=3, random_state=0, device="cpu"
+        class_prior=0.5, hidden=(30, 30), n_ensemble=2, max_epochs=30, cv=3, random_state=0, device="cpu"
     ),
 }
 new = sample.problem.sample(1, 5000, random_state=1)

@@ -3,7 +3,7 @@ Probabilities, and thresholds that keep a promise
 =================================================
 
 With the class prior and scores of rows that were not trained on, the monotone ratio of the scores gives probabilities:
-:class:`~purely.calibration.CalibratedPUClassifier` wraps any classifier so. Honest probabilities know what a threshold
+:class:`~purely.CalibratedPUClassifier` wraps any classifier so. Honest probabilities know what a threshold
 will do, without a label: the expected precision and recall of everything above it.
 """
 
@@ -11,8 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from purely.calibration import CalibratedPUClassifier
-from purely.classifiers import threshold_for_precision
+from purely.classifiers import CalibratedPUClassifier, threshold_for_precision
 from purely.datasets import make_gaussians
 
 # %%

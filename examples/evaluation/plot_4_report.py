@@ -10,11 +10,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score, f1_score, precision_score, recall_score, roc_auc_score
 
-from purely import DensityRatioPrior
 from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians
 from purely.metrics import pu_report
 from purely.model_selection import pu_train_test_split
+from purely.prior import DensityRatioPrior
 
 # %%
 # The classifier is fitted to one half of the rows and judged on the other; the prior is estimated, with its interval.

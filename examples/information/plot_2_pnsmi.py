@@ -2,8 +2,8 @@
 With and without negatives: PNSMI and PUSMI
 ===========================================
 
-:class:`~purely.PNSMI` sees the class of every row, :class:`~purely.PUSMI` sees positives and unlabelled rows only. Both
-estimate the same squared-loss mutual information, one with and one without the negatives.
+:class:`~purely.smi.PNSMI` sees the class of every row, :class:`~purely.PUSMI` sees positives and unlabelled rows
+only. Both estimate the same squared-loss mutual information, one with and one without the negatives.
 """
 
 import warnings
@@ -11,8 +11,10 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from purely import PNSMI, PUSMI, SearchBoundWarning
+from purely import PUSMI
 from purely.datasets import gaussians_problem
+from purely.exceptions import SearchBoundWarning
+from purely.smi import PNSMI
 
 # %%
 # Two normal classes, from no distance between them to a large one. The supervised estimator gets the true classes of

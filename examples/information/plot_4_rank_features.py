@@ -11,7 +11,8 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from purely import SearchBoundWarning, rank_features, stack
+from purely import rank_features, stack
+from purely.exceptions import SearchBoundWarning
 
 # %%
 # Columns ``a`` and ``copy of a`` say nearly the same thing. The sign of ``b`` times ``c`` tells the class, so neither

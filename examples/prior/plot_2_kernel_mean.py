@@ -2,7 +2,7 @@ r"""
 The distance to the hull and its slope
 ======================================
 
-:class:`~purely.KernelMeanPrior` extrapolates the pool away from the positives, by a factor :math:`\lambda`, and
+:class:`~purely.prior.KernelMeanPrior` extrapolates the pool away from the positives, by a factor :math:`\lambda`, and
 measures how far that is from being a distribution. Up to :math:`1 / (1 - \text{prior})` it is one; on a sample the
 distance grows from the start, but slowly, and the estimate is read where its slope passes a threshold.
 """
@@ -10,8 +10,8 @@ distance grows from the start, but slowly, and the estimate is read where its sl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from purely import KernelMeanPrior
 from purely.datasets import make_gaussians
+from purely.prior import KernelMeanPrior
 
 # %%
 # Two normal classes, four in ten of the pool positive.

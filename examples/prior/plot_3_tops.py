@@ -2,18 +2,19 @@
 Pure and impure tops
 ====================
 
-A prior is read off the top of a score, where rows are the most positive. If some rows are surely positive, the ratio of
-the pool's share to the positives' share levels off at the prior, and :class:`~purely.BestBinPrior` reads it there. If
-no row is, the ratio never comes down to the prior; :class:`~purely.LogisticCeilingPrior` extrapolates from the form of
-the curve, and the estimators warn.
+A prior is read off the top of a score, where rows are the most positive. If some rows are surely positive, the ratio
+of the pool's share to the positives' share levels off at the prior, and :class:`~purely.prior.BestBinPrior` reads it
+there. If no row is, the ratio never comes down to the prior; :class:`~purely.prior.LogisticCeilingPrior` extrapolates
+from the form of the curve, and the estimators warn.
 """
 
 import warnings
 
 import matplotlib.pyplot as plt
 
-from purely import BestBinPrior, ClassPriorWarning, LogisticCeilingPrior
 from purely.datasets import make_gaussians
+from purely.exceptions import ClassPriorWarning
+from purely.prior import BestBinPrior, LogisticCeilingPrior
 
 # %%
 # One column, so it is the score itself. With classes far apart the top of the score is pure; with classes one standard

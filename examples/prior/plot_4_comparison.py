@@ -3,9 +3,9 @@ Every estimator, on classes that separate and on classes that overlap
 =====================================================================
 
 Many methods estimate a class prior. Most of them read it off one score, so the ratio is cross-fitted once, by
-:class:`~purely.DensityRatioPrior`, and read by all of them. Where the classes separate, the data determine the prior
-and most methods come close. Where a fifth of the negatives look exactly like positives, the data determine an upper
-bound only, and no method can do more than find it without assuming something.
+:class:`~purely.prior.DensityRatioPrior`, and read by all of them. Where the classes separate, the data determine the
+prior and most methods come close. Where a fifth of the negatives look exactly like positives, the data determine an
+upper bound only, and no method can do more than find it without assuming something.
 """
 
 import warnings
@@ -13,10 +13,11 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from purely import (
+from purely.datasets import make_gaussians, make_overlapping
+from purely.exceptions import ClassPriorWarning
+from purely.prior import (
     AlphaMaxPrior,
     BestBinPrior,
-    ClassPriorWarning,
     DEDPULPrior,
     DensityRatioPrior,
     ElkanNotoPrior,
@@ -28,7 +29,6 @@ from purely import (
     RegroupingPrior,
     TIcEPrior,
 )
-from purely.datasets import make_gaussians, make_overlapping
 
 warnings.simplefilter("ignore", ClassPriorWarning)  # overlap is what this example is about
 

@@ -15,7 +15,8 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from purely.datasets import high_dimensional_problem
-from purely.representation import PURL, OverfittingWarning
+from purely.exceptions import OverfittingWarning
+from purely.representation import PURL
 
 # %%
 # A representation flatters the rows it was trained on, and the estimator says so; we look at new rows.

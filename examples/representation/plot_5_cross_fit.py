@@ -3,7 +3,7 @@ In-sample and out of fold
 =========================
 
 A network fits its training positives better than the positives that hide among the unlabelled rows, though both come
-from one distribution. With ``cross_fit``, :class:`~purely.PURL` gives every row a ratio from networks
+from one distribution. With ``cv``, :class:`~purely.PURL` gives every row a ratio from networks
 that have not seen it: ``oof_density_ratio_`` treats both alike.
 """
 
@@ -13,12 +13,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from purely.datasets import make_high_dimensional
-from purely.representation import PURL, OverfittingWarning
+from purely.exceptions import OverfittingWarning
+from purely.representation import PURL
 
 sample = make_high_dimensional(300, 600, random_state=0)
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", OverfittingWarning)
-    model = PURL(cross_fit=5, random_state=0).fit(sample.X, sample.y)
+    model = PURL(cv=5, random_state=0).fit(sample.X, sample.y)
 
 # %%
 # The ratio of labelled positives and of positives among the unlabelled rows.

@@ -10,7 +10,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.metrics import average_precision_score
 
-from purely import ClassPrior, ReweightedPUClassifier, make_pu
+from purely import ClassPrior, make_pu
+from purely.classifiers import ReweightedPUClassifier
 from purely.datasets import fetch_20newsgroups_comp_sci
 from purely.plotting import ClassPriorDisplay, ScoreDisplay
 

@@ -4,7 +4,7 @@ Images: a representation without negatives
 
 Even digits are positive; 400 of them are known, and 1,200 digits of both kinds are not. :class:`~purely.PURL` learns
 ten dimensions that keep what the pixels tell about the class. Ratios of rows that a network was trained on flatter it,
-so the ratio of each image comes from networks that have not seen it (``cross_fit``).
+so the ratio of each image comes from networks that have not seen it (``cv``).
 """
 
 import warnings
@@ -22,7 +22,7 @@ data = make_pu(X, y_true, n_positive=400, n_unlabelled=1200, class_prior=0.5, ra
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", PurelyWarning)
-    purl = PURL(10, cross_fit=3, n_ensemble=1, max_epochs=40, random_state=0, device="cpu").fit(data.X, data.y)
+    purl = PURL(10, cv=3, n_ensemble=1, max_epochs=40, random_state=0, device="cpu").fit(data.X, data.y)
 pool = data.y == 0
 ratio = purl.oof_density_ratio_
 print(f"information out of fold {purl.oof_information_:.2f}")

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from experiments.records import read_rows, write_rows
-from purely import KernelMeanPrior, PurelyWarning
+from purely import PurelyWarning
 from purely.datasets import make_paper_data
+from purely.prior import KernelMeanPrior
 
 SIZES = (500, 1000, 2000, 3000, 4000, 5000)
 CLASS_PRIOR = 0.5

@@ -25,9 +25,9 @@ from experiments.paper.datasets import dataset
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import nnpu, ours
 from purely.classifiers import PULogisticClassifier
-from purely.classifiers._nnpu_recipe import PRESETS
 from purely.classifiers.auto import LOGISTIC
-from purely.prior._ratio import AUTO_MODELS, resolve_models
+from purely.classifiers.nnpu import PRESETS
+from purely.prior.ratio import AUTO_MODELS, resolve_models
 
 #: Operations and bytes a second.
 PEAKS = {"NVIDIA H200": (494e12, 4.8e12)}

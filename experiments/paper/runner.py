@@ -30,7 +30,7 @@ from experiments.paper.draws import Draw, Key, draw, load
 from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, scores, tice
 from experiments.paper.store import Store
 from experiments.records import provenance, write_rows
-from purely.prior import ClassPriorWarning
+from purely.exceptions import ClassPriorWarning
 
 LINEAR = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda")
 LEARNT = ("pnrl", "purl")
@@ -307,10 +307,11 @@ def begin_work(config: Config, key: Key, device: str, scratch: Path) -> tuple[li
     start = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = ours.begin(d, device, config.ours)
+        prepared = ours.begin(d, device, config.ours)
+    model = prepared[0]
     seconds = time.perf_counter() - start
     with scratch_file(scratch, key, "begun").open("wb") as file:
-        pickle.dump(model, file)
+        pickle.dump(prepared, file)
     low, high = model.class_prior_interval_
     row = prior_row(key, "class_prior", model.class_prior_, d.share, seconds)
     warned = any(issubclass(w.category, ClassPriorWarning) for w in caught)
@@ -368,12 +369,7 @@ def finish_work(
     start = time.perf_counter()
     on_device(device)
     draws = [draw(config, key) for key in keys_of(config, name)]
-    models = [pickle.loads(scratch_file(scratch, d.key, "begun").read_bytes()) for d in draws]
-    by_size: dict[Any, list[int]] = {}
-    for i, d in enumerate(draws):
-        by_size.setdefault((d.X.shape[0], int(d.y.sum())), []).append(i)
-    for members in by_size.values():
-        ours.finish([models[i] for i in members], [draws[i] for i in members])
+    models = ours.finish([pickle.loads(scratch_file(scratch, d.key, "begun").read_bytes()) for d in draws])
     network_seconds = (time.perf_counter() - start) / len(draws)
     with ThreadPoolExecutor(threads) as pool:
         told = list(pool.map(ours.probabilities, models, draws))

@@ -1,120 +1,233 @@
-"""Probabilities from scores, without negatives: a function, and a wrapper for any classifier."""
+r"""Probabilities from scores of positives and of unlabelled rows.
+
+A score :math:`s` that ranks rows by :math:`p(y{=}1 \mid x)` becomes a probability through the monotone density ratio of
+the scores of positives and of unlabelled rows,
+
+.. math:: p(y{=}1 \mid s) = \pi_U\, \frac{f_P(s)}{f_U(s)},
+
+which needs the share :math:`\pi_U` of positives among the unlabelled rows and no negatives. Scores must be of rows that
+the model has not been trained on: in sample, positives score like nothing in the population. Calibration against the
+labels (Platt's or isotonic) would give :math:`p(\text{labelled} \mid x)` instead.
+"""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+from sklearn.isotonic import isotonic_regression
 
-from purely.classifiers._calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.classifiers._meta import MetaPUClassifier, log_score
+from purely.class_prior import check_class_prior
 
-__all__ = ["CalibratedPUClassifier", "ScoreCalibration", "calibrate_scores"]
+__all__ = ["ScoreCalibration", "calibrate_scores"]
 
 Floats = NDArray[np.float64]
 
+#: Ways to calibrate, by name.
+CALIBRATIONS = ("averaged", "isotonic", "sigmoid")
+#: Scores are put into at most this many groups of equal size before the isotonic regression.
+LARGEST_GROUPS = 1000
+#: Total rise of the log-odds that keeps an isotonic map strictly increasing.
+RAMP = 0.01
+#: Largest slope of the log-odds for one standard deviation of the scores.
+LARGEST_SLOPE = 30.0
 
-class CalibratedPUClassifier(MetaPUClassifier):
-    r"""Calibrated probabilities of the positive class from any classifier's scores.
 
-    The classifier is trained on positives against unlabelled rows, fold by fold; the scores of rows it has not seen and
-    the class prior give :math:`p(y{=}1 \mid s) = \pi_U f_P(s) / f_U(s)` (:func:`calibrate_scores`). The classifier
-    itself is then trained on all rows. What scikit-learn's ``CalibratedClassifierCV`` gives on such labels is
-    :math:`p(\text{labelled} \mid x)`.
-
-    Parameters
-    ----------
-    estimator : classifier, optional
-        Any classifier with `predict_proba` or `decision_function`, of this package or of scikit-learn. None: extremely
-        randomised trees.
-    class_prior : float, "auto" or estimator, default="auto"
-        p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
-        which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
-    method : {"averaged", "isotonic", "sigmoid"}, default="averaged"
-    cv : int, default=5
-        Number of folds; fewer where there are fewer rows of a kind.
-    threshold : float or pair of float, default=0.5
-        Probability above which a row is called positive, or the costs of a false positive and a false negative.
-    scenario : {"case-control", "single-sample"}, default="case-control"
-        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+@dataclass(frozen=True)
+class ScoreCalibration:
+    """A strictly increasing map of scores to log-odds: linear between knots and beyond the last.
 
     Attributes
     ----------
-    class_prior_, unlabelled_prior_ : float
-        Share of positives in the population and among the unlabelled rows.
-    class_prior_interval_ : tuple of float
-        The prior estimator's interval; the number itself where one was given.
-    estimator_ : classifier
-        The classifier, fitted to all rows.
-    calibration_ : ScoreCalibration
-        The map of its scores to log-odds among the unlabelled rows.
-    oof_probability_ : ndarray of shape (n,)
-        Probability of each training row by models that have not seen it.
-    classes_ : ndarray of shape (2,)
+    knots, log_odds : ndarray of shape (k,)
+        Scores, increasing, and the log-odds there.
+    end_slope : float
+        Slope below the first and above the last knot.
+    """
+
+    knots: Floats
+    log_odds: Floats
+    end_slope: float
+
+    def __call__(self, score: Any) -> Floats:
+        """Log-odds of the positive class among the unlabelled rows, at each score."""
+        s = np.asarray(score, dtype=np.float64)
+        beyond = np.minimum(s - self.knots[0], 0.0) + np.maximum(s - self.knots[-1], 0.0)
+        return np.interp(s, self.knots, self.log_odds) + self.end_slope * beyond
+
+
+def calibrate_scores(
+    score_positive: ArrayLike,
+    score_unlabelled: ArrayLike,
+    unlabelled_prior: float,
+    *,
+    method: str = "averaged",
+    n_resamples: int = 30,
+    random_state: int = 0,
+    weight_positive: ArrayLike | None = None,
+    weight_unlabelled: ArrayLike | None = None,
+) -> ScoreCalibration:
+    r"""Map scores to log-odds of the positive class among the unlabelled rows.
+
+    "isotonic" takes the ratio from isotonic regression of positives against unlabelled rows, both of total weight one
+    (the maximum-likelihood monotone ratio [1]_), multiplies it by the prior and clips it to [0, 1]; the average over
+    reweighted samples (Bayesian bootstrap) makes the steps a slope. "sigmoid" is linear in the log-odds,
+    :math:`z = a s + b`, and minimises the logistic risk
+
+    .. math:: \operatorname{mean}_U \log(1 + e^z) - \pi_U \operatorname{mean}_P z,
+
+    which is convex. The first follows any shape and is noisy, the second is steady and has one shape; "averaged" is the
+    mean of their log-odds. All give probabilities whose mean over the unlabelled rows is the prior, isotonic ones, once
+    clipped, through a shift of the log-odds.
+
+    Parameters
+    ----------
+    score_positive, score_unlabelled : array-like of shape (n_P,) and (n_U,)
+        Scores by models that have not seen these rows; the higher the more positive.
+    unlabelled_prior : float
+        Share of positives among the unlabelled rows, strictly between 0 and 1.
+    method : {"averaged", "isotonic", "sigmoid"}, default="averaged"
+    n_resamples : int, default=30
+        Reweighted samples that an isotonic map is averaged over.
+    random_state : int, default=0
+        Seed of the weights.
+    weight_positive, weight_unlabelled : array-like of shape (n_P,) and (n_U,), optional
+        Weights of the scores, not negative; only the ratios within either count.
+
+    Returns
+    -------
+    ScoreCalibration
+
+    References
+    ----------
+    .. [1] T. Robertson, F. T. Wright, R. L. Dykstra. Order restricted statistical inference. Wiley, 1988.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from sklearn.svm import LinearSVC
-    >>> from purely import stack
-    >>> from purely.calibration import CalibratedPUClassifier
+    >>> from scipy.special import expit
+    >>> from purely.calibration import calibrate_scores
     >>> rng = np.random.default_rng(0)
-    >>> P = rng.normal(1, 1, (500, 1))
-    >>> U = np.concatenate([rng.normal(1, 1, (500, 1)), rng.normal(-1, 1, (500, 1))])
-    >>> model = CalibratedPUClassifier(LinearSVC(), class_prior=0.5, random_state=0).fit(*stack(P, U))
-    >>> bool(abs(model.predict_proba([[0.0]])[0, 1] - 0.5) < 0.15)
+    >>> P, U = rng.normal(1, 1, 2000), np.concatenate([rng.normal(1, 1, 1000), rng.normal(-1, 1, 1000)])
+    >>> log_odds = calibrate_scores(P, U, unlabelled_prior=0.5)
+    >>> bool(abs(expit(log_odds(0.5)) - expit(1.0)) < 0.1)  # the truth has log-odds 2 s
     True
+    >>> round(float(expit(log_odds(U)).mean()), 2)
+    0.5
     """
+    p, u = (np.asarray(s, dtype=np.float64).ravel() for s in (score_positive, score_unlabelled))
+    share = check_class_prior(unlabelled_prior, "unlabelled_prior")
+    if not (p.size and u.size and np.isfinite(p).all() and np.isfinite(u).all()):
+        raise ValueError(
+            "score_positive and score_unlabelled must each hold at least one number, and only finite ones."
+        )
+    if method not in CALIBRATIONS:
+        raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {method!r} was given.")
+    w_p, w_u = _shares(weight_positive, p, "weight_positive"), _shares(weight_unlabelled, u, "weight_unlabelled")
+    # A score without weight says nothing, not even where the knots are.
+    p, w_p, u, w_u = p[w_p > 0.0], w_p[w_p > 0.0], u[w_u > 0.0], w_u[w_u > 0.0]
+    if method == "sigmoid":
+        return _sigmoid(p, u, w_p, w_u, share)
+    isotonic = _isotonic(p, u, w_p, w_u, share, n_resamples, random_state)
+    return isotonic if method == "isotonic" else _averaged(isotonic, _sigmoid(p, u, w_p, w_u, share), u, w_u, share)
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        method: str = "averaged",
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.method = method
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.random_state = random_state
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the classifier and calibrate it.
+def _shares(weight: ArrayLike | None, score: Floats, name: str) -> Floats:
+    """Weights that add up to one."""
+    if weight is None:
+        return np.full(score.size, 1.0 / score.size)
+    w = np.asarray(weight, dtype=np.float64).ravel()
+    if w.size != score.size or not np.isfinite(w).all() or (w < 0.0).any() or not w.any():
+        raise ValueError(f"{name} must hold one finite number a score, none negative and not all zero.")
+    return w / w.sum()
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        y : array-like of shape (n,)
-            1 for labelled positives, 0 for unlabelled rows.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
-            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
-            its `fit` takes them.
-        **fit_params : dict
-            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
 
-        Returns
-        -------
-        self
-        """
-        if self.method not in CALIBRATIONS:
-            raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {self.method!r} was given.")
-        training = self._ordered(X, y, sample_weight, fit_params)
-        estimator = self._base_estimator()
-        self._resolve_prior(training.X, training.labels, training.weight)
-        self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training, self.method)
-        self.calibration_ = self._map
-        self.estimator_ = training.fitted(estimator)
-        return self
+def _isotonic(
+    p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: float, n_resamples: int, seed: int
+) -> ScoreCalibration:
+    given = np.concatenate([share_p * p.size, share_u * u.size])
+    score = np.concatenate([p, u])
+    positive = np.arange(score.size) < p.size
+    order = np.lexsort((positive, score))
+    score, positive, given = score[order], positive[order], given[order]
+    group = _groups(score)
+    n_groups = int(group[-1]) + 1
+    knots = np.bincount(group, score) / np.bincount(group)
+    rng = np.random.default_rng(seed)
+    total = np.zeros(n_groups)
+    for repeat in range(max(1, n_resamples)):
+        weight = given * rng.exponential(size=score.size) if repeat else given
+        w_p, w_u = (np.bincount(group, weight * mask, n_groups) for mask in (positive, ~positive))
+        w_p, w_u = w_p / w_p.sum(), w_u / w_u.sum()
+        among = isotonic_regression(w_p / (w_p + w_u), sample_weight=w_p + w_u)
+        pure = share * among >= 1.0 - among  # more of the positives here than the prior allows: clipped
+        total += np.where(pure, 1.0, share * among / np.where(pure, 1.0, 1.0 - among))
+    # A probability nearer to 0 or 1 than half a row of the smaller sample is not known.
+    least = 0.5 / min(p.size, u.size)
+    z = logit(np.clip(total / max(1, n_resamples), least, 1.0 - least)) + RAMP * np.linspace(-0.5, 0.5, n_groups)
+    u_weight = np.bincount(group, given * ~positive, n_groups) / u.size
+    spread = float(np.std(score)) or 1.0
+    return ScoreCalibration(knots, z + shift_to_share(z, u_weight, share), RAMP / spread)
 
-    def _score(self, X: Any) -> Floats:
-        return log_score(self.estimator_, X)
+
+def _averaged(
+    first: ScoreCalibration, second: ScoreCalibration, u: Floats, share_u: Floats, share: float
+) -> ScoreCalibration:
+    """Mean of two maps, the knots being those of the first and the ends of both."""
+    knots = np.union1d(first.knots, second.knots)
+    mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
+    shift = shift_to_share(mean(u), share_u, share)
+    return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
+
+
+def _groups(score: Floats) -> NDArray[np.intp]:
+    """Group of each of the sorted scores: equal scores together, and at most LARGEST_GROUPS of about equal size.
+
+    Scores that differ by rounding only are equal: the step between two groups is not to hang on the last digit.
+    """
+    distinct = np.concatenate([[0], np.cumsum(np.diff(score) > 1e-6 * (np.ptp(score) + np.abs(score).max()))])
+    if distinct[-1] < LARGEST_GROUPS:
+        return distinct.astype(np.intp)
+    first = np.searchsorted(distinct, distinct)  # the place of the first of equal scores decides for all of them
+    return np.unique(first * LARGEST_GROUPS // score.size, return_inverse=True)[1].astype(np.intp)
+
+
+def shift_to_share(z: Floats, weight: Floats, share: float) -> float:
+    """What to add to all log-odds so that the weighted mean of the probabilities is the share."""
+
+    def excess(shift: float) -> float:
+        return float(weight @ expit(z + shift)) - share
+
+    # With every log-odds at that of the share or below, the mean is at most the share; likewise above.
+    low, high = logit(share) - z.max() - 1e-9, logit(share) - z.min() + 1e-9
+    return float(brentq(excess, low, high, xtol=1e-10))
+
+
+def _sigmoid(p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: float) -> ScoreCalibration:
+    centre, spread = float(share_u @ u), float(np.std(np.concatenate([p, u]))) or 1.0
+    s_p, s_u = (p - centre) / spread, (u - centre) / spread
+    mean_p = float(share_p @ s_p)
+    ridge = 1.0 / min(p.size, u.size)  # keeps the slope finite where the scores are separated
+    a, b = 0.0, float(logit(share))
+    for _ in range(100):
+        probability = expit(a * s_u + b)
+        curvature = share_u * probability * (1.0 - probability)
+        of_u = share_u * probability
+        gradient = np.array([s_u @ of_u - share * mean_p + ridge * a, of_u.sum() - share])
+        H = np.array([[s_u**2 @ curvature, s_u @ curvature], [s_u @ curvature, curvature.sum()]])
+        step = np.linalg.solve(H + np.diag([ridge, 1e-12]), gradient)
+        step *= min(1.0, 2.0 / max(np.abs(step).max(), 1e-300))
+        a, b = a - step[0], b - step[1]
+        if np.abs(step).max() < 1e-10:
+            break
+    # A score that falls with the probability is worth no more than none; scores and a prior that no slope reconciles
+    # would give an infinite one.
+    a = float(np.clip(a, RAMP, LARGEST_SLOPE)) if np.isfinite(a) else LARGEST_SLOPE
+    z_u = a * s_u
+    b = shift_to_share(z_u, share_u, share)
+    knots = np.array([centre - spread, centre + spread])
+    return ScoreCalibration(knots, np.array([b - a, b + a]), a / spread)

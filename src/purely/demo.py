@@ -33,10 +33,11 @@ from purely._demo_picture import (
 )
 from purely.classifiers import PUClassifier
 from purely.datasets import PUSample, TrueValue, make_paper_data
+from purely.exceptions import OverfittingWarning
 from purely.metrics import PUReport, pu_report
 from purely.prior import ClassPrior
 from purely.report import Report, make_report
-from purely.representation import PURL, InformationRetained, OverfittingWarning, information_retained
+from purely.representation import PURL, InformationRetained, information_retained
 from purely.smi import (
     PUSMI,
     FeatureRanking,

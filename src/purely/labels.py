@@ -1,31 +1,151 @@
-"""The only reader of positive-unlabelled labels.
+"""The only reader of positive-unlabelled labels: one rule for arrays in Python and for columns of a file.
 
-Every estimator gets its labels from :func:`read_labels`, so one coding rule holds everywhere:
+Of the values that a label takes, the rule finds the positive one:
 
-- 1 or True is a labelled positive; 0, -1 and False are unlabelled;
-- for any other pair of values the greater is the positive one;
+- 1 and True are labelled positives; 0, -1 and False are unlabelled rows;
+- of two words, one that says positive ("yes", "positive", "labelled", "P") or unlabelled ("unknown", "unlabelled",
+  "U", "no", "none", an empty text) decides, in any case and spelling: "fraud" is positive beside "unknown";
+- of two values that say neither, the greater is positive, as scikit-learn has it, with a warning that names it;
+- a third value is refused, unless it marks known negatives ("negative" or "no" beside "unknown"; 0 beside an empty
+  text): these are counted and set aside, since positive-unlabelled learning does not use them;
 - anything else is refused with a sentence that says what to do.
 
-Two sampling scenarios exist, and a class prior means something else in each, so the conversion between
-the numbers is a named type, :class:`ClassPriors`.
+Two sampling scenarios exist, see :func:`check_scenario`; a class prior means something else in each, so the conversion
+between the numbers is a named type, :class:`purely.class_prior.ClassPriors`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NoReturn, get_args
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils import column_or_1d
 
-__all__ = ["ClassPriors", "PULabels", "Scenario", "check_class_prior", "check_scenario", "read_labels", "stack"]
+from purely.exceptions import LabelWarning
+
+__all__ = ["LabelMeaning", "PULabels", "Scenario", "check_scenario", "find_meaning", "read_labels", "stack"]
 
 Scenario = Literal["case-control", "single-sample"]
 
 _HOW_TO_LABEL = "Mark labelled positives with 1 and unlabelled rows with 0."
+
+#: What words say, in lower case and without spaces and hyphens.
+POSITIVE = frozenset({"1", "true", "t", "yes", "y", "positive", "pos", "p", "labelled", "labeled"})
+UNLABELLED = frozenset(
+    {"", "unlabelled", "unlabeled", "notlabelled", "notlabeled", "nolabel", "unknown", "unk", "u", "none", "null"}
+    | {"nan", "na", "n/a", "missing", "?"}
+)
+#: Unlabelled in a column of two values; a known negative beside a value that says unlabelled.
+NOT_POSITIVE = frozenset({"0", "-1", "false", "f", "no", "n"})
+NEGATIVE = frozenset({"negative", "neg"})
+_NO_SPACES = str.maketrans("", "", " \t-_")
+
+
+@dataclass(frozen=True)
+class LabelMeaning:
+    """What the values of a label mean.
+
+    Attributes
+    ----------
+    positive : object
+        The value of labelled positives.
+    unlabelled : object
+        The value of unlabelled rows.
+    negative : object or None
+        The value of known negatives, if there is one.
+    guessed : bool
+        True where no value says what it means and the greater was taken as positive.
+    """
+
+    positive: Any
+    unlabelled: Any
+    negative: Any = None
+    guessed: bool = False
+
+
+def find_meaning(values: Collection[Any]) -> LabelMeaning:
+    """Tell the positive from the unlabelled value, by the rule of this module.
+
+    Parameters
+    ----------
+    values : collection of two or three different values
+        Numbers or texts; an empty text is an unlabelled row.
+
+    Raises
+    ------
+    ValueError
+        Where the rule cannot tell; the sentence lists the values.
+
+    Examples
+    --------
+    >>> from purely.labels import find_meaning
+    >>> find_meaning(["fraud", "unknown"]).positive
+    'fraud'
+    >>> find_meaning(["1", "0", ""]).negative
+    '0'
+    """
+    said: dict[str, list[Any]] = {kind: [] for kind in ("positive", "unlabelled", "no", "negative", "other")}
+    for value in values:
+        said[_says(value)].append(value)
+    candidates = said["positive"] or said["other"]
+    unlabelled = said["unlabelled"] or said["no"] or said["negative"]
+    if len(values) == 2:
+        if not candidates:
+            raise ValueError(f"only the values {_listed(values, ' and ')}, neither of which marks a labelled positive")
+        if len(said["positive"]) == 1 and not _all_numbers(values):
+            return LabelMeaning(candidates[0], next(v for v in values if v is not candidates[0]))
+        if len(candidates) == 1 and unlabelled:
+            return LabelMeaning(candidates[0], unlabelled[0])
+        return _the_greater(values)
+    negative = said["no"] + said["negative"]
+    if len(values) == 3 and len(candidates) == len(said["unlabelled"]) == len(negative) == 1:
+        return LabelMeaning(candidates[0], said["unlabelled"][0], negative[0])
+    raise ValueError(f"{len(values)} different values ({_listed(values)})")
+
+
+def _says(value: Any) -> str:
+    text = _plain(value)
+    if isinstance(text, bytes):
+        text = text.decode("utf-8", "replace")
+    number = _number(text)
+    if number is not None and np.isfinite(number) and number == int(number):
+        word = str(int(number))  # 1, 1.0, True and "1.00" are one label
+    else:
+        word = str(text).casefold().translate(_NO_SPACES)
+    for kind, words in (("positive", POSITIVE), ("unlabelled", UNLABELLED), ("no", NOT_POSITIVE)):
+        if word in words:
+            return kind
+    return "negative" if word in NEGATIVE else "other"
+
+
+def _the_greater(values: Collection[Any]) -> LabelMeaning:
+    numbers = [_number(v) for v in values]
+    if None not in numbers:
+        low, high = sorted(values, key=lambda v: _number(v) or 0.0)
+    else:
+        low, high = sorted(values)
+    return LabelMeaning(high, low, guessed=True)
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _all_numbers(values: Collection[Any]) -> bool:
+    return all(_number(v) is not None for v in values)
+
+
+def _listed(values: Collection[Any], between: str = ", ") -> str:
+    shown = [str(_plain(v)) or "an empty text" for v in list(values)[:5]]
+    return between.join(shown) + (", ..." if len(values) > 5 else "")
 
 
 @dataclass(frozen=True)
@@ -37,11 +157,14 @@ class PULabels:
     positive : ndarray of bool, shape (n,)
         True where the row is a labelled positive.
     classes : ndarray, shape (2,)
-        The two values found: the unlabelled one, then the positive one. Predictions are returned in this coding.
+        The two values: the unlabelled one, then the positive one. Predictions are returned in this coding.
+    negative : ndarray of bool, shape (n,), or None
+        True where the row is a known negative; None where there are none.
     """
 
     positive: NDArray[np.bool_]
     classes: NDArray[Any]
+    negative: NDArray[np.bool_] | None = None
 
     @property
     def n_positive(self) -> int:
@@ -51,66 +174,128 @@ class PULabels:
     @property
     def n_unlabelled(self) -> int:
         """Number of unlabelled rows."""
-        return int(self.positive.size - self.n_positive)
+        return int(self.positive.size - self.n_positive - self.n_negative)
+
+    @property
+    def n_negative(self) -> int:
+        """Number of known negatives."""
+        return 0 if self.negative is None else int(np.count_nonzero(self.negative))
 
     def encode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Put a mask of positives into the coding the labels came in."""
         return self.classes[np.asarray(positive, dtype=np.intp)]
 
+    def of_rows(self, rows: NDArray[Any]) -> PULabels:
+        """The labels of some rows."""
+        return PULabels(self.positive[rows], self.classes, None if self.negative is None else self.negative[rows])
+
 
 def read_labels(
-    y: ArrayLike, *, classes: ArrayLike | None = None, min_positive: int = 1, min_unlabelled: int = 1
+    y: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    min_positive: int = 1,
+    min_unlabelled: int = 1,
+    known_negatives: bool = False,
 ) -> PULabels:
     """Read positive-unlabelled labels.
 
     Parameters
     ----------
     y : array-like of shape (n,)
-        1/True for a labelled positive, 0, -1 or False for an unlabelled row; for any other two values the greater
-        one is positive.
+        1/True for a labelled positive, 0, -1 or False for an unlabelled row; words by what they say, see
+        :mod:`purely.labels`.
     classes : array-like of two values, optional
-        The coding, where it is known beforehand; a batch of a stream may then hold one kind of row only.
+        The two values where they are known beforehand; a batch of a stream may then hold one kind of row only.
     min_positive, min_unlabelled : int, default=1
         The fewest rows of each kind the caller can work with.
+    known_negatives : bool, default=False
+        Whether a third value may mark known negatives, for a caller that sets these rows aside.
 
     Returns
     -------
     PULabels
+
+    Warns
+    -----
+    LabelWarning
+        Where the greater of two values is taken as positive because neither says what it means, and where known
+        negatives are set aside.
 
     Examples
     --------
     >>> from purely.labels import read_labels
     >>> read_labels([1, -1, -1]).positive
     array([ True, False, False])
-    >>> read_labels(["fraud", "unknown", "unknown"]).classes
-    array(['fraud', 'unknown'], dtype='<U7')
+    >>> read_labels(["fraud", "unknown", "unknown"]).positive
+    array([ True, False, False])
     """
     values = column_or_1d(_as_array(y), warn=True)
     if values.size == 0:
         raise ValueError(f"y is empty: there are no labels to read. {_HOW_TO_LABEL}")
     _refuse_missing(values)
     if classes is not None:
-        return _read_known(values, read_labels(classes).classes)
+        known = np.asarray(classes)
+        meaning = _meaning_of(_distinct(known), known, known_negatives=False, quiet=True)
+        return _read_known(values, _apply(known, meaning, list(known)).classes)
+    found = _distinct(values)
+    if len(found) == 1:
+        _refuse_one_class(found[0])
+    labels = _apply(values, _meaning_of(found, values, known_negatives), found)
+    _refuse_too_few(labels, min_positive, min_unlabelled)
+    return labels
+
+
+def _distinct(values: NDArray[Any]) -> list[Any]:
     try:
-        classes = np.unique(values)
+        return list(np.unique(values))
+    except TypeError:  # numbers and texts cannot be ordered
+        return list(dict.fromkeys(values.tolist()))
+
+
+def _meaning_of(found: list[Any], values: NDArray[Any], known_negatives: bool, quiet: bool = False) -> LabelMeaning:
+    try:
+        meaning = find_meaning(found)
     except TypeError as error:
         kinds = sorted({type(v).__name__ for v in values.tolist()})
         raise TypeError(
             f"y mixes values that cannot be ordered ({', '.join(kinds)}), so the positive one cannot be told. "
             + _HOW_TO_LABEL
         ) from error
-    if classes.size > 2:
-        _refuse_many(values, classes)
-    if classes.size == 1:
-        _refuse_one_class(classes)
-    if _equals(classes[0], -1) and _equals(classes[1], 0):
+    except ValueError as error:
+        if len(found) > 2:
+            _refuse_many(values, found)
+        raise ValueError(f"y has {error}. {_HOW_TO_LABEL}") from None
+    if meaning.negative is not None and not known_negatives:
         raise ValueError(
-            "y has only the values -1 and 0, both of which mean unlabelled: there is no labelled positive. "
-            + _HOW_TO_LABEL
+            f"y marks known negatives ({_plain(meaning.negative)!r}) beside positives and unlabelled rows; leave these "
+            "rows out here."
         )
-    labels = PULabels(positive=np.asarray(values == classes[1], dtype=bool), classes=classes)
-    _refuse_too_few(labels, min_positive, min_unlabelled)
-    return labels
+    if meaning.guessed and not quiet:
+        warnings.warn(
+            f"y has the values {_plain(meaning.unlabelled)!r} and {_plain(meaning.positive)!r}, neither of which says "
+            f"what it means: {_plain(meaning.positive)!r}, the greater, is taken as the labelled positive. "
+            + _HOW_TO_LABEL,
+            LabelWarning,
+            stacklevel=4,
+        )
+    return meaning
+
+
+def _apply(values: NDArray[Any], meaning: LabelMeaning, found: list[Any]) -> PULabels:
+    kind = object if len({type(v) for v in found}) > 1 else values.dtype
+    classes = np.array([meaning.unlabelled, meaning.positive], dtype=kind)
+    positive = np.asarray(values == meaning.positive, dtype=bool)
+    if meaning.negative is None:
+        return PULabels(positive, classes)
+    negative = np.asarray(values == meaning.negative, dtype=bool)
+    warnings.warn(
+        f"{int(negative.sum()):,} rows are known negatives ({_plain(meaning.negative)!r}); they are set aside, because "
+        "positive-unlabelled learning uses positives and unlabelled rows only.",
+        LabelWarning,
+        stacklevel=4,
+    )
+    return PULabels(positive, classes, negative)
 
 
 def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
@@ -162,38 +347,31 @@ def _is_missing(value: object) -> bool:
     return isinstance(value, float) and value != value
 
 
-def _refuse_many(values: NDArray[Any], classes: NDArray[Any]) -> None:
+def _refuse_many(values: NDArray[Any], found: list[Any]) -> NoReturn:
     if values.dtype.kind == "f" and np.any(values != np.round(values)):
         raise ValueError(
-            f"Unknown label type: continuous. y has {classes.size} different real values; labels of positive and "
+            f"Unknown label type: continuous. y has {len(found)} different real values; labels of positive and "
             f"unlabelled rows have two. {_HOW_TO_LABEL}"
         )
-    shown = ", ".join(str(c) for c in classes[:5]) + (", ..." if classes.size > 5 else "")
     raise ValueError(
-        f"y has {classes.size} different values ({shown}); labels of positive and unlabelled rows have two. "
+        f"y has {len(found)} different values ({_listed(found)}); labels of positive and unlabelled rows have two. "
         "Turn the classes of interest into 1 and everything without a label into 0, "
         "for example y = (label == 'fraud').astype(int)."
     )
 
 
-def _refuse_one_class(classes: NDArray[Any]) -> None:
-    only = classes[0]
-    if _equals(only, 1):
-        kind = "every row is a labelled positive and there are no unlabelled rows"
-    elif _equals(only, 0) or _equals(only, -1):
-        kind = "every row is unlabelled and there is no labelled positive"
-    else:
-        kind = f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart"
+def _refuse_one_class(only: Any) -> NoReturn:
+    kind = {
+        "positive": "every row is a labelled positive and there are no unlabelled rows",
+        "unlabelled": "every row is unlabelled and there is no labelled positive",
+        "no": "every row is unlabelled and there is no labelled positive",
+    }.get(_says(only), f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart")
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
 
 
 def _plain(value: Any) -> Any:
     """A NumPy scalar as Python's own, whose repr is the value and nothing else."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _equals(value: Any, number: int) -> bool:
-    return isinstance(value, (bool, np.bool_, int, float, np.number)) and bool(value == number)
 
 
 def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) -> None:
@@ -277,124 +455,3 @@ def check_scenario(scenario: object) -> Scenario:
         return "single-sample"
     allowed = " or ".join(repr(s) for s in get_args(Scenario))
     raise ValueError(f"scenario must be {allowed}; {scenario!r} was given.")
-
-
-def check_class_prior(class_prior: object, name: str = "class_prior") -> float:
-    """Return a class prior as a float strictly between 0 and 1, refuse anything else.
-
-    Examples
-    --------
-    >>> from purely.labels import check_class_prior
-    >>> check_class_prior(0.3)
-    0.3
-    >>> check_class_prior(1.3)
-    Traceback (most recent call last):
-        ...
-    ValueError: class_prior must lie strictly between 0 and 1; 1.3 was given.
-    """
-    if isinstance(class_prior, (bool, np.bool_)) or not isinstance(class_prior, (int, float, np.number)):
-        raise TypeError(f"{name} must be a number strictly between 0 and 1; {class_prior!r} was given.")
-    value = float(class_prior)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1; {value:g} was given.")
-    return value
-
-
-@dataclass(frozen=True)
-class ClassPriors:
-    r"""The three numbers that are all called "prior", kept apart.
-
-    With :math:`\pi = p(y = 1)` in the population, :math:`\pi_U` the share of positives among the unlabelled rows and
-    :math:`c = p(\text{labelled} \mid y = 1)` the labelling frequency:
-
-    - *case-control* (two samples; positives drawn apart from the population): :math:`\pi_U = \pi`, and *c* refers to
-      the pooled rows, :math:`c = n_P / (n_P + \pi n_U)`;
-    - *single-sample* (one sample, some positives of which got a label; the unlabelled rows are what is left):
-      :math:`\pi = (n_P + \pi_U n_U) / (n_P + n_U)` and :math:`c = n_P / (n_P + \pi_U n_U)`.
-
-    Attributes
-    ----------
-    population : float
-        :math:`p(y=1)`, what ``class_prior`` means everywhere in this package.
-    unlabelled : float
-        Share of positives among the unlabelled rows.
-    label_frequency : float
-        Share of labelled rows among the positives at hand.
-    scenario : {"case-control", "single-sample"}
-
-    Examples
-    --------
-    >>> from purely.labels import ClassPriors
-    >>> priors = ClassPriors.from_unlabelled(0.25, n_positive=100, n_unlabelled=300, scenario="single-sample")
-    >>> priors.population, round(priors.label_frequency, 3)
-    (0.4375, 0.571)
-    """
-
-    population: float
-    unlabelled: float
-    label_frequency: float
-    scenario: Scenario
-
-    @classmethod
-    def from_unlabelled(
-        cls, unlabelled: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "case-control"
-    ) -> ClassPriors:
-        """All three numbers from the share of positives among the unlabelled rows."""
-        scenario = check_scenario(scenario)
-        n_p, n_u = _counts(n_positive, n_unlabelled)
-        share = _share(unlabelled, "unlabelled")
-        hidden = share * n_u
-        population = share if scenario == "case-control" else (n_p + hidden) / (n_p + n_u)
-        return cls(population, share, n_p / (n_p + hidden), scenario)
-
-    @classmethod
-    def from_population(
-        cls, population: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "case-control"
-    ) -> ClassPriors:
-        """All three numbers from the population's class prior."""
-        scenario = check_scenario(scenario)
-        n_p, n_u = _counts(n_positive, n_unlabelled)
-        prior = _share(population, "population")
-        if scenario == "case-control":
-            share = prior
-        else:
-            share = (prior * (n_p + n_u) - n_p) / n_u
-            if share < -1e-12:
-                raise ValueError(
-                    f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
-                    "single-sample scenario the labelled rows alone are more positives than that."
-                )
-            share = max(share, 0.0)
-        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
-
-    @classmethod
-    def from_label_frequency(
-        cls, label_frequency: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "single-sample"
-    ) -> ClassPriors:
-        """All three numbers from the labelling frequency, the way Elkan and Noto's method gives them."""
-        n_p, n_u = _counts(n_positive, n_unlabelled)
-        frequency = _share(label_frequency, "label_frequency")
-        if frequency == 0.0:
-            raise ValueError("label_frequency must be above 0: there are labelled positives.")
-        share = n_p * (1.0 / frequency - 1.0) / n_u
-        if share > 1.0:
-            raise ValueError(
-                f"a label_frequency of {frequency:g} with {n_p} labelled rows means {share * n_u:.0f} further "
-                f"positives, but there are only {n_u} unlabelled rows."
-            )
-        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
-
-
-def _share(value: object, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be a number between 0 and 1; {value!r} was given.")
-    share = float(value)
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1; {share:g} was given.")
-    return share
-
-
-def _counts(n_positive: int, n_unlabelled: int) -> tuple[int, int]:
-    n_p = check_scalar(n_positive, "n_positive", (int, np.integer), min_val=1)
-    n_u = check_scalar(n_unlabelled, "n_unlabelled", (int, np.integer), min_val=1)
-    return int(n_p), int(n_u)

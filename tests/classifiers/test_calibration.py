@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
-from purely.calibration import CalibratedPUClassifier, calibrate_scores
+from purely.calibration import calibrate_scores
+from purely.classifiers import CalibratedPUClassifier
 from purely.datasets import gaussians_problem
 from tests.classifiers.conftest import gaussians, single_sample
 

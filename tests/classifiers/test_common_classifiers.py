@@ -16,10 +16,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.validation import has_fit_parameter
 
-from purely import SearchBoundWarning
-from purely.calibration import CalibratedPUClassifier
 from purely.classifiers import (
     BaggingPUClassifier,
+    CalibratedPUClassifier,
     ElkanNotoClassifier,
     NNPUClassifier,
     PUClassifier,
@@ -29,6 +28,7 @@ from purely.classifiers import (
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
 )
+from purely.exceptions import SearchBoundWarning
 from tests.classifiers.conftest import gaussians, single_sample
 
 TREES = ExtraTreesClassifier(10, min_samples_leaf=5)
@@ -36,7 +36,7 @@ FOREST = RandomForestClassifier(20, min_samples_leaf=5)
 NETWORK = {"hidden": (20,), "max_epochs": 20, "n_ensemble": 1, "device": "cpu"}
 CLASSIFIERS = {
     "nnpu": NNPUClassifier(0.5, random_state=0, **NETWORK),
-    "nnpu, calibrated": NNPUClassifier(0.5, random_state=0, cross_fit=2, **NETWORK),
+    "nnpu, calibrated": NNPUClassifier(0.5, random_state=0, cv=2, **NETWORK),
     "least squares": PULeastSquaresClassifier(0.5, n_centers=60, random_state=0),
     "logistic": PULogisticClassifier(0.5, random_state=0),
     "kernel logistic": PULogisticClassifier(0.5, basis="gaussian", n_components=40, random_state=0),
@@ -66,8 +66,9 @@ CHECKED_PRIORS = {
     "kernel logistic": 0.02,
     "elkan-noto": None,
     "elkan-noto, weighted": None,
+    "reweighted, plain": 0.3,
 }
-CHECKED = [clone(m).set_params(class_prior=CHECKED_PRIORS.get(name, 0.3)) for name, m in CLASSIFIERS.items()]
+CHECKED = [clone(m).set_params(class_prior=CHECKED_PRIORS.get(name, 0.1)) for name, m in CLASSIFIERS.items()]
 
 
 #: Weights equal repetitions where nothing is drawn (`test_weights.py`). Folds, centres, forests and the reweighted
@@ -128,7 +129,8 @@ def test_single_sample_data(model):
     fitted.fit(X, y)
     share = truth[y == 0].mean()
     assert fitted.unlabelled_prior_ < fitted.class_prior_ <= 1.0
-    assert fitted.unlabelled_prior_ == pytest.approx(share, abs=0.1)
+    # Elkan and Noto's estimate is too large where classes overlap, as these do
+    assert fitted.unlabelled_prior_ == pytest.approx(share, abs=0.16 if fitted.class_prior is None else 0.1)
     assert np.mean(fitted.predict(X) == truth) > 0.83
 
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from purely import PULogisticClassifier
-from purely.classifiers._likelihood import equal_kinds, labelled_loss
+from purely.classifiers.likelihood import equal_kinds, labelled_loss
 from tests.classifiers.conftest import gaussians, single_sample
 
 
@@ -127,12 +127,12 @@ def test_too_few_iterations_are_told():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"basis": "rbf"}, "basis must be 'linear' or 'gaussian'; 'rbf' was given"),
-        ({"basis": ["linear"]}, "basis must be 'linear' or 'gaussian'"),
+        ({"basis": "rbf"}, "basis must be one of 'linear', 'gaussian'; 'rbf' was given"),
+        ({"basis": ["linear"]}, "basis must be one of 'linear', 'gaussian'"),
         ({"C": 0.0}, "C must be a number above 0; 0.0 was given"),
         ({"C": float("nan")}, "C must be a number above 0; nan was given"),
         ({"C": "strong"}, "C must be a number above 0; 'strong' was given"),
-        ({"gamma": -1.0, "basis": "gaussian"}, "gamma must be a number above 0; -1.0 was given"),
+        ({"bandwidth": -1.0, "basis": "gaussian"}, "bandwidth must be a number above 0; -1.0 was given"),
         ({"n_components": 0, "basis": "gaussian"}, "n_components must be an integer of at least 1; 0 was given"),
         ({"max_iter": 0}, "max_iter must be an integer of at least 1; 0 was given"),
     ],

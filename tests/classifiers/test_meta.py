@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
-from purely import PUSMI
+from purely import PUSMI, fit_together
 from purely.classifiers import (
     BaggingPUClassifier,
     ElkanNotoClassifier,
@@ -15,7 +15,6 @@ from purely.classifiers import (
     ReweightedPUClassifier,
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
-    fit_classifiers,
 )
 from purely.prior import BestBinPrior, ClassPrior
 from tests.classifiers.conftest import gaussians, single_sample
@@ -102,8 +101,7 @@ def test_recommended_classifiers_together_are_each_by_itself():
     def make():
         return PUClassifier(0.4, members=[network, "linear"], cv=2, device="cpu", random_state=0)
 
-    together = [make(), make()]
-    fit_classifiers(together, data, n_jobs=2)
+    together = fit_together([make(), make()], data, n_jobs=2)
     for model, (X, y) in zip(together, data, strict=True):
         np.testing.assert_allclose(model.predict_proba(X), make().fit(X, y).predict_proba(X), atol=1e-3)
 

@@ -9,8 +9,9 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from purely.classifiers import NNPUClassifier, PUClassifier, fit_classifiers
-from purely.classifiers._nnpu_recipe import read_recipe
+from purely import fit_together
+from purely.classifiers import NNPUClassifier, PUClassifier
+from purely.classifiers.nnpu import mean_output, read_recipe
 from tests.classifiers.conftest import gaussians, single_sample
 
 CHEAP = {"hidden": (16,), "max_epochs": 15, "n_ensemble": 2, "device": "cpu", "random_state": 0}
@@ -39,10 +40,10 @@ def test_linear_and_deep(hidden):
 
 def test_a_stack_of_data_sets_is_each_by_itself():
     data = [gaussians(s, 60, 120) for s in range(3)]
-    settings = {**CHEAP, "max_epochs": 4, "cross_fit": 2}
+    settings = {**CHEAP, "max_epochs": 4, "cv": 2}
     priors = (0.3, 0.5, 0.6)
     together = [NNPUClassifier(p, **settings) for p in priors]
-    fit_classifiers(together, data)
+    fit_together(together, data)
     for model, p, (X, y) in zip(together, priors, data, strict=True):
         alone = NNPUClassifier(p, **settings).fit(X, y)
         np.testing.assert_allclose(model.oof_score_, alone.oof_score_, rtol=1e-3, atol=1e-4)
@@ -53,7 +54,7 @@ def test_early_stopping_in_a_stack_is_that_of_each_by_itself():
     data = [gaussians(s, 60, 120) for s in range(2)]
     settings = {**CHEAP, "max_epochs": 12, "early_stopping": True, "patience": 2, "n_ensemble": 3}
     together = [NNPUClassifier(p, **settings) for p in (0.3, 0.6)]
-    fit_classifiers(together, data)
+    fit_together(together, data)
     for model, p, (X, y) in zip(together, (0.3, 0.6), data, strict=True):
         alone = NNPUClassifier(p, **settings).fit(X, y)
         np.testing.assert_array_equal(model.history_.best_epoch, alone.history_.best_epoch)
@@ -64,10 +65,10 @@ def test_cross_fitting_leaves_the_networks_as_they_are():
     X, y = gaussians(0, 60, 120)
     settings = {**CHEAP, "max_epochs": 3}
     plain = NNPUClassifier(0.4, **settings).fit(X, y)
-    crossed = NNPUClassifier(0.4, cross_fit=3, **settings).fit(X, y)
-    np.testing.assert_allclose(crossed._raw_score(X), plain._raw_score(X), rtol=1e-4, atol=1e-5)
+    crossed = NNPUClassifier(0.4, cv=3, **settings).fit(X, y)
+    np.testing.assert_allclose(mean_output(crossed.networks_, X), mean_output(plain.networks_, X), rtol=1e-4, atol=1e-5)
     assert crossed.oof_probability_[y == 0].mean() == pytest.approx(0.4, abs=0.01)
-    folds_only = NNPUClassifier(0.4, cross_fit=3, refit=False, **settings).fit(X, y)
+    folds_only = NNPUClassifier(0.4, cv=3, refit=False, **settings).fit(X, y)
     assert len(folds_only.networks_) == 3 * 2
     assert folds_only.oof_probability_[y == 0].mean() == pytest.approx(0.4, abs=0.01)
 
@@ -81,13 +82,15 @@ def test_the_last_state_is_kept_without_early_stopping():
 def test_presets_are_the_papers():
     X, _ = gaussians(0, 30, 60)
     recipe = read_recipe(NNPUClassifier(0.4, preset="paper", device="cpu").get_params(), X)
-    layers = recipe.architecture(5).encoder + recipe.architecture(5).head
-    assert [(layer.n_in, layer.n_out) for layer in layers] == [(5, 300), (300, 300), (300, 300), (300, 1)]
+    networks = recipe.networks
+    layers = networks.architecture.encoder + networks.architecture.head
+    assert [(layer.n_in, layer.n_out) for layer in layers] == [(2, 300), (300, 300), (300, 300), (300, 1)]
     assert all(layer.norm and layer.relu for layer in layers[:-1])
-    assert (recipe.settings.optimizer, recipe.settings.max_epochs, recipe.n_ensemble) == ("adam", 200, 1)
-    assert (recipe.loss.risk, recipe.loss.loss, recipe.loss.beta, recipe.loss.gamma) == ("nnpu", "sigmoid", 0.0, 1.0)
+    assert (networks.settings.optimizer, networks.settings.max_epochs, recipe.n_ensemble) == ("adam", 200, 1)
+    loss = networks.loss
+    assert (loss.risk, loss.loss, loss.beta, loss.gamma) == ("nnpu", "sigmoid", 0.0, 1.0)
     text = read_recipe(NNPUClassifier(0.4, preset="paper-text", device="cpu").get_params(), X)
-    assert (text.settings.optimizer, text.settings.max_epochs) == ("adagrad", 300)
+    assert (text.networks.settings.optimizer, text.networks.settings.max_epochs) == ("adagrad", 300)
 
 
 def test_any_module_can_be_the_network():
@@ -128,7 +131,7 @@ def test_supervised_risk_is_a_supervised_classifier():
         ({"loss": "hinge"}, "loss must be one of"),
         ({"beta": -1.0}, "beta must be a number of at least 0"),
         ({"gamma": 2.0}, "gamma must be a number"),
-        ({"cross_fit": 1}, "cross_fit must be 0"),
+        ({"cv": 1}, "cv must be an integer of at least 2"),
         ({"hidden": (0,)}, "hidden must be a sequence"),
         ({"preset": "mine"}, "preset must be one of"),
         ({"calibration": "platt"}, "calibration must be one of"),
@@ -142,12 +145,10 @@ def test_bad_parameters_are_refused(settings, message):
         NNPUClassifier(**{"class_prior": 0.4, **CHEAP, **settings}).fit(*gaussians(0, 20, 40))
 
 
-def test_stacks_need_equal_shapes():
+def test_each_estimator_needs_data():
     models = [NNPUClassifier(0.4, **CHEAP) for _ in range(2)]
-    with pytest.raises(ValueError, match="fit_together needs equal parameters"):
-        fit_classifiers(models, [gaussians(0, 20, 40), gaussians(0, 21, 40)])
     with pytest.raises(ValueError, match="2 estimators and 1 data sets"):
-        fit_classifiers(models, [gaussians(0, 20, 40)])
+        fit_together(models, [gaussians(0, 20, 40)])
 
 
 def test_rare_positives_get_the_logistic_loss():
@@ -156,7 +157,8 @@ def test_rare_positives_get_the_logistic_loss():
     y = np.repeat([1, 0], [40, 160])
     data = [(rng.normal(size=(200, 2)) + 2.0 * y[:, None], y) for _ in range(2)]
     models = [PUClassifier(p, members=["networks"], cv=2, random_state=0, device="cpu") for p in (0.05, 0.5)]
-    fit_classifiers(models, data)
-    assert [m.networks_member_.loss for m in models] == ["logistic", "sigmoid"]
+    planned = [model.prepare_fit(*rows).stack.recipe.loss.loss for model, rows in zip(models, data, strict=True)]
+    assert planned == ["logistic", "sigmoid"]
+    fit_together(models, data)
     alone = PUClassifier(0.05, members=["networks"], cv=2, random_state=0, device="cpu").fit(*data[0])
     np.testing.assert_allclose(models[0].predict_proba(data[0][0]), alone.predict_proba(data[0][0]), atol=1e-4)

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 import purely
 from purely import PUClassifier, PULogisticClassifier
-from purely.classifiers._stacking import stacked_weights
+from purely.classifiers.stacking import stacked_weights
 from purely.datasets import make_gaussians
 from tests.classifiers.conftest import single_sample
 
@@ -114,7 +114,7 @@ def test_a_prior_at_the_edge_gives_a_usable_classifier(sample, prior):
 def test_the_default_is_weighed_and_its_light_form_has_no_networks(sample, tmp_path):
     model = PUClassifier(members="light", random_state=0).fit(sample.X, sample.y)
     assert model.weights == "stacked"
-    assert not hasattr(model, "networks_member_")
+    assert [member.name for member in model.members_] == ["trees", "logistic", "kernel-logistic"]
     assert model.oof_member_log_odds_.shape == model.member_log_odds(sample.X).shape == (3, 600)
     named = PUClassifier(members=["trees", "logistic", "kernel-logistic"], random_state=0).fit(sample.X, sample.y)
     assert np.array_equal(named.predict_proba(sample.X), model.predict_proba(sample.X))

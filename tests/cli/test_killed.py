@@ -103,7 +103,7 @@ def test_a_resumed_fit_uses_the_stored_stages(purely, customers, tmp_path, monke
         raise RuntimeError("killed here")
 
     with monkeypatch.context() as patch:
-        patch.setattr("purely.classifiers.auto.PUClassifier._end", die)
+        patch.setattr("purely.classifiers.auto.PUClassifier.finish_fit", die)
         assert purely(*common).status == 1
     assert not out.exists()
     assert (tmp_path / "m.purely.resume" / "prior.purely").exists()

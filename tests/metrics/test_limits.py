@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from purely import DegenerateDataWarning
-from purely._prior_value import PriorValue, read_prior
+from purely.class_prior import Prior, read_prior
 from purely.datasets import gaussians_problem, make_gaussians
+from purely.exceptions import DegenerateDataWarning
 from purely.metrics import (
     pu_accuracy,
     pu_average_precision,
@@ -48,8 +48,8 @@ def test_the_priors_interval_widens_the_metrics(sample) -> None:
 
 def test_priors_are_read_from_whatever_carries_one() -> None:
     estimator = SimpleNamespace(class_prior_=0.4, class_prior_interval_=(0.3, 0.6), level=0.9)
-    assert read_prior(estimator) == PriorValue(0.4, 0.3, 0.6, 0.9)
-    assert read_prior(SimpleNamespace(class_prior_=0.4)) == PriorValue(0.4, 0.4, 0.4)
+    assert read_prior(estimator) == Prior(0.4, 0.3, 0.6, 0.9)
+    assert read_prior(SimpleNamespace(class_prior_=0.4)) == Prior(0.4, 0.4, 0.4)
     draws = read_prior(estimator).draw(20_000, np.random.default_rng(0))
     below, above = np.mean(draws < 0.3), np.mean(draws > 0.6)
     assert below == pytest.approx(0.05, abs=0.01)
@@ -59,14 +59,14 @@ def test_priors_are_read_from_whatever_carries_one() -> None:
 @pytest.mark.parametrize("at", [0.0, 1.0])
 def test_an_estimated_prior_at_the_end_warns_and_stays_finite(sample, at) -> None:
     with pytest.warns(DegenerateDataWarning, match="estimated a class prior of"):
-        report = pu_report(sample.y, sample.posterior, SimpleNamespace(class_prior_=at), n_bootstrap=50)
+        report = pu_report(sample.y, sample.posterior, SimpleNamespace(class_prior_=at), n_resamples=50)
     for estimate in report:
         assert np.isfinite([estimate.value, estimate.standard_error, estimate.low]).all(), estimate
 
 
 @pytest.mark.parametrize("prior", [1e-6, 1 - 1e-6])
 def test_extreme_priors_stay_finite_and_legal(sample, prior) -> None:
-    for estimate in pu_report(sample.y, sample.posterior, prior, n_bootstrap=50, random_state=0):
+    for estimate in pu_report(sample.y, sample.posterior, prior, n_resamples=50, random_state=0):
         assert np.isfinite(estimate.value)
         assert 0.0 <= estimate.low <= estimate.value <= estimate.high
 
@@ -119,9 +119,9 @@ def test_any_coding_of_labels_and_predictions(coding) -> None:
     rng = np.random.default_rng(0)
     predicted = rng.random(Y.size) < 0.4
     y = np.where(Y == 1, *coding)
-    expected = pu_f1(Y, predicted, 0.3, n_bootstrap=0).value
-    assert pu_f1(y, predicted, 0.3, n_bootstrap=0).value == expected
-    assert pu_f1(y, np.where(predicted, *coding), 0.3, n_bootstrap=0).value == expected
+    expected = pu_f1(Y, predicted, 0.3, n_resamples=0).value
+    assert pu_f1(y, predicted, 0.3, n_resamples=0).value == expected
+    assert pu_f1(y, np.where(predicted, *coding), 0.3, n_resamples=0).value == expected
 
 
 def test_same_seed_same_interval_and_order_of_rows_does_not_matter(sample) -> None:
@@ -141,19 +141,19 @@ def test_a_monotone_map_of_the_score_changes_no_ranking_metric(sample) -> None:
 
 
 def test_no_draws_no_interval(sample) -> None:
-    estimate = pu_roc_auc(sample.y, sample.X[:, 0], 0.5, n_bootstrap=0)
+    estimate = pu_roc_auc(sample.y, sample.X[:, 0], 0.5, n_resamples=0)
     assert np.isnan([estimate.standard_error, estimate.low, estimate.high]).all()
     assert float(estimate) == estimate.value
 
 
 def test_report_prints_and_pickles(sample) -> None:
-    report = pu_report(sample.y, sample.posterior, (0.4, 0.6), random_state=0, n_bootstrap=50)
+    report = pu_report(sample.y, sample.posterior, (0.4, 0.6), random_state=0, n_resamples=50)
     text = str(report)
     for name in ("accuracy", "roc_auc", "calibration_error", "Assumption: The labelled positives"):
         assert name in text
     assert str(pickle.loads(pickle.dumps(report))) == text
     assert report.to_dict()["f1"] == report["f1"].value
-    assert "brier" not in pu_report(sample.y, sample.X[:, 0], 0.5, 1.0, n_bootstrap=0).estimates
+    assert "brier" not in pu_report(sample.y, sample.X[:, 0], 0.5, 1.0, n_resamples=0).estimates
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_report_prints_and_pickles(sample) -> None:
         (lambda: pu_roc_auc(Y, np.ones(100), 0.1, scenario="single-sample"), ValueError, "below the labelled share"),
         (lambda: pu_roc_auc(Y, np.ones(100), 0.3, scenario="both"), ValueError, "scenario must be"),
         (lambda: pu_roc_auc(Y, np.ones(100), 0.3, level=95), ValueError, "level must be a number strictly between"),
-        (lambda: pu_roc_auc(Y, np.ones(100), 0.3, n_bootstrap=-1), ValueError, "n_bootstrap"),
+        (lambda: pu_roc_auc(Y, np.ones(100), 0.3, n_resamples=-1), ValueError, "n_resamples"),
         (lambda: pu_risk(Y, np.ones(100), 0.3, loss="ramp"), ValueError, "loss must be one of 'zero-one'"),
         (lambda: pu_risk(Y, np.ones(100), 0.3, estimator="pn"), ValueError, "estimator must be 'upu' or 'nnpu'"),
         (lambda: pu_risk(Y, 2 * np.ones(100), 0.3, loss="brier"), ValueError, "needs probabilities"),

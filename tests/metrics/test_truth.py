@@ -40,7 +40,7 @@ def test_every_metric_is_close_to_the_truth(case, scenario) -> None:
     for seed in range(n_seeds):
         sample = case.problem.sample(500, 1500, random_state=seed, scenario=scenario)
         report = pu_report(
-            sample.y, sample.posterior, case.prior, scenario=scenario, n_bootstrap=200, random_state=seed
+            sample.y, sample.posterior, case.prior, scenario=scenario, n_resamples=200, random_state=seed
         )
         for name, truth in case.truth.items():
             estimate = report[name]
@@ -62,23 +62,23 @@ def test_with_known_classes_the_formulas_are_those_of_the_textbook(seed) -> None
     y = np.repeat([1, 0], [30, 100])
     both = np.concatenate([score[truth == 1], score])
     predicted = both > 0.5
-    prior, one = 0.3, {"class_prior": 0.3, "n_bootstrap": 0}
+    prior, one = 0.3, {"class_prior": 0.3, "n_resamples": 0}
     assert pu_precision(y, predicted, **one).value == pytest.approx(precision_score(truth, score > 0.5))
-    assert pu_recall(y, predicted, n_bootstrap=0).value == pytest.approx(recall_score(truth, score > 0.5))
+    assert pu_recall(y, predicted, n_resamples=0).value == pytest.approx(recall_score(truth, score > 0.5))
     assert pu_f1(y, predicted, **one).value == pytest.approx(f1_score(truth, score > 0.5))
     assert pu_accuracy(y, predicted, **one).value == pytest.approx(accuracy_score(truth, score > 0.5))
     assert pu_roc_auc(y, both, **one).value == pytest.approx(roc_auc_score(truth, score))
     assert pu_average_precision(y, both, **one).value == pytest.approx(average_precision_score(truth, score))
     margin = np.where(truth == 1, score, -score)
     for loss, of_margin in (("logistic", np.logaddexp(0, -margin)), ("squared", (1 - margin) ** 2 / 4)):
-        assert pu_risk(y, both, prior, loss=loss, n_bootstrap=0).value == pytest.approx(of_margin.mean())
+        assert pu_risk(y, both, prior, loss=loss, n_resamples=0).value == pytest.approx(of_margin.mean())
 
-    curve = pu_roc_curve(y, both, prior, n_bootstrap=0)
+    curve = pu_roc_curve(y, both, prior, n_resamples=0)
     rate, recall, thresholds = roc_curve(truth, score, drop_intermediate=False)
     np.testing.assert_allclose(curve.false_positive_rate, rate, atol=1e-12)
     np.testing.assert_allclose(curve.true_positive_rate, recall, atol=1e-12)
     np.testing.assert_array_equal(curve.thresholds, thresholds)
-    pr = pu_precision_recall_curve(y, both, prior, n_bootstrap=0)
+    pr = pu_precision_recall_curve(y, both, prior, n_resamples=0)
     expected = [precision_score(truth, score >= t) for t in pr.thresholds]
     np.testing.assert_allclose(pr.precision, expected)
 
@@ -88,23 +88,26 @@ def test_single_sample_is_case_control_at_the_share_among_the_unlabelled(seed) -
     """The second route: ranking and rates of the classes do not depend on the scenario, given the matching prior."""
     sample = gaussians_problem().sample(200, 600, random_state=seed, scenario="single-sample")
     score, share = sample.X[:, 0], sample.priors.unlabelled
-    one = pu_report(sample.y, score, sample.class_prior, 1.0, scenario="single-sample", n_bootstrap=0)
-    two = pu_report(sample.y, score, share, 1.0, scenario="case-control", n_bootstrap=0)
+    one = pu_report(sample.y, score, sample.class_prior, 1.0, scenario="single-sample", n_resamples=0)
+    two = pu_report(sample.y, score, share, 1.0, scenario="case-control", n_resamples=0)
     for name in ("recall", "specificity", "balanced_accuracy", "roc_auc"):
         assert one[name].raw == pytest.approx(two[name].raw), name
     assert one["precision"].value != pytest.approx(two["precision"].value)
 
 
 def test_curves_bend_like_the_truth(case) -> None:
-    sample = case.problem.sample(1000, 3000, random_state=0)
-    curve = pu_roc_curve(sample.y, sample.posterior, case.prior, random_state=0)
-    assert (np.diff(curve.false_positive_rate) >= 0).all()
-    assert curve.false_positive_rate[-1] == pytest.approx(1.0)
     big = case.problem.sample(1, 200_000, random_state=1)
     negative = np.sort(big.posterior[big.y_true == 0])
-    true_rate = 1.0 - np.searchsorted(negative, curve.thresholds[1:]) / negative.size
-    low, high = curve.false_positive_rate_low[1:], curve.false_positive_rate_high[1:]
-    assert np.mean((low - 0.01 <= true_rate) & (true_rate <= high + 0.01)) > 0.8
+    inside = []
+    for seed in range(5):
+        sample = case.problem.sample(1000, 3000, random_state=seed)
+        curve = pu_roc_curve(sample.y, sample.posterior, case.prior, level=0.99, random_state=seed)
+        assert (np.diff(curve.false_positive_rate) >= 0).all()
+        assert curve.false_positive_rate[-1] == pytest.approx(1.0)
+        true_rate = 1.0 - np.searchsorted(negative, curve.thresholds[1:]) / negative.size
+        low, high = curve.false_positive_rate_low[1:], curve.false_positive_rate_high[1:]
+        inside.append(np.mean((low - 0.01 <= true_rate) & (true_rate <= high + 0.01)))
+    assert np.mean(inside) > 0.9
     pr = pu_precision_recall_curve(sample.y, sample.posterior, case.prior, random_state=0)
     assert ((pr.precision_low <= pr.precision) & (pr.precision <= pr.precision_high)).all()
 
@@ -115,7 +118,7 @@ def test_calibration_error_tells_honest_probabilities_from_others(scenario) -> N
     honest, off = [], []
     for seed in range(4):
         sample = problem.sample(1000, 3000, random_state=seed, scenario=scenario)
-        options = {"scenario": scenario, "random_state": seed, "n_bootstrap": 200}
+        options = {"scenario": scenario, "random_state": seed, "n_resamples": 200}
         honest.append(pu_calibration_error(sample.y, sample.posterior, 0.4, **options))
         off.append(pu_calibration_error(sample.y, 0.2 + 0.6 * sample.posterior, 0.4, **options))
     assert np.mean([e.value for e in honest]) < 0.025
@@ -142,8 +145,8 @@ def test_calibration_curve_lies_on_the_diagonal_for_the_posterior(scenario, stra
 def test_nnpu_is_never_below_upu() -> None:
     sample = gaussians_problem(shift=3.0).sample(50, 100, random_state=0)
     for prior in (0.2, 0.5, 0.9):
-        upu = pu_risk(sample.y, sample.X[:, 0] - 1.5, prior, loss="sigmoid", n_bootstrap=0).raw
-        nnpu = pu_risk(sample.y, sample.X[:, 0] - 1.5, prior, loss="sigmoid", estimator="nnpu", n_bootstrap=0).raw
+        upu = pu_risk(sample.y, sample.X[:, 0] - 1.5, prior, loss="sigmoid", n_resamples=0).raw
+        nnpu = pu_risk(sample.y, sample.X[:, 0] - 1.5, prior, loss="sigmoid", estimator="nnpu", n_resamples=0).raw
         assert nnpu >= max(upu, 0.0)
 
 
@@ -155,13 +158,13 @@ def test_intervals_cover(case, scenario) -> None:
     for seed in range(n_seeds):
         sample = case.problem.sample(300, 900, random_state=1000 + seed, scenario=scenario)
         report = pu_report(
-            sample.y, sample.posterior, case.prior, scenario=scenario, n_bootstrap=200, random_state=seed
+            sample.y, sample.posterior, case.prior, scenario=scenario, n_resamples=200, random_state=seed
         )
         for name, truth in case.truth.items():
             covered[name] += report[name].low <= truth <= report[name].high
     for name, count in covered.items():
-        # 95 % less three standard errors of the share over 100 draws, and two points for the nonlinear ones
-        assert count / n_seeds > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_seeds) - 0.02, (name, count)
+        # 90 % less three standard errors of the share over 100 draws, and two points for the nonlinear ones
+        assert count / n_seeds > 0.9 - 3 * np.sqrt(0.9 * 0.1 / n_seeds) - 0.02, (name, count)
 
 
 @pytest.mark.slow
@@ -175,10 +178,10 @@ def test_intervals_cover_where_the_prior_is_uncertain() -> None:
         prior = 0.4 + error * np.random.default_rng(seed).standard_normal()
         interval = (prior, prior - 1.96 * error, prior + 1.96 * error)
         for class_prior, known in ((interval, False), (prior, True)):
-            estimate = pu_roc_auc(sample.y, sample.X[:, 0], class_prior, n_bootstrap=200, random_state=seed)
+            estimate = pu_roc_auc(sample.y, sample.X[:, 0], class_prior, n_resamples=200, random_state=seed)
             hit = estimate.low <= truth <= estimate.high
             covered, covered_if_known = (
                 (covered, covered_if_known + hit) if known else (covered + hit, covered_if_known)
             )
-    assert covered / n_seeds > 0.95 - 3 * np.sqrt(0.95 * 0.05 / n_seeds)
+    assert covered / n_seeds > 0.9 - 3 * np.sqrt(0.9 * 0.1 / n_seeds)
     assert covered_if_known < covered

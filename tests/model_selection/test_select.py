@@ -20,8 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.svm import LinearSVC
 
-from purely._warnings import TrivialModelWarning
 from purely.datasets import make_gaussians, make_independent, make_paper_data
+from purely.exceptions import TrivialModelWarning
 from purely.metrics import pu_accuracy, pu_average_precision, pu_risk, pu_roc_auc
 from purely.model_selection import PUStratifiedKFold, pu_scorer, pu_scorer_names, select_model
 
@@ -46,12 +46,12 @@ def test_scorers_agree_with_the_metrics(sample) -> None:
     model = LogisticRegression(class_weight="balanced").fit(sample.X, sample.y)
     score, p = model.decision_function(sample.X), model.predict_proba(sample.X)[:, 1]
     expected = {
-        "roc_auc": pu_roc_auc(sample.y, score, 0.5, n_bootstrap=0).raw,
-        "average_precision": pu_average_precision(sample.y, score, 0.5, n_bootstrap=0).raw,
-        "accuracy": pu_accuracy(sample.y, model.predict(sample.X), 0.5, n_bootstrap=0).raw,
-        "risk": -pu_risk(sample.y, score, 0.5, n_bootstrap=0).raw,
-        "brier": -pu_risk(sample.y, p, 0.5, loss="brier", n_bootstrap=0).raw,
-        "logistic_risk": -pu_risk(sample.y, score, 0.5, loss="logistic", n_bootstrap=0).raw,
+        "roc_auc": pu_roc_auc(sample.y, score, 0.5, n_resamples=0).raw,
+        "average_precision": pu_average_precision(sample.y, score, 0.5, n_resamples=0).raw,
+        "accuracy": pu_accuracy(sample.y, model.predict(sample.X), 0.5, n_resamples=0).raw,
+        "risk": -pu_risk(sample.y, score, 0.5, n_resamples=0).raw,
+        "brier": -pu_risk(sample.y, p, 0.5, loss="brier", n_resamples=0).raw,
+        "logistic_risk": -pu_risk(sample.y, score, 0.5, loss="logistic", n_resamples=0).raw,
     }
     for name, value in expected.items():
         assert pu_scorer(name, 0.5)(model, sample.X, sample.y) == pytest.approx(value), name
@@ -170,7 +170,7 @@ def test_codings_sparse_rows_models_without_probabilities_and_single_samples(sam
         (lambda s: pu_scorer("auc", 0.5), ValueError, "scoring must be one of"),
         (lambda s: select_model([], s.X, s.y), ValueError, "candidates is empty"),
         (lambda s: select_model(["x"], s.X, s.y), TypeError, "has no fit method"),
-        (lambda s: select_model([GaussianNB()], s.X, s.y, n_bootstrap=1), ValueError, "n_bootstrap must be at least 2"),
+        (lambda s: select_model([GaussianNB()], s.X, s.y, n_resamples=1), ValueError, "n_resamples must be at least 2"),
         (lambda s: select_model([GaussianNB()], s.X, s.y, scoring="f1"), ValueError, "needs class_prior"),
         (
             lambda s: select_model([LinearSVC()], s.X, s.y, scoring="brier", class_prior=0.5),

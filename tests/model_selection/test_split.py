@@ -13,12 +13,11 @@ from sklearn.model_selection import cross_val_predict
 from purely.model_selection import PUStratifiedKFold, pu_train_test_split
 
 
-@pytest.mark.parametrize("shuffle", [True, False])
 @pytest.mark.parametrize(("n_p", "n_u", "n_splits"), [(7, 50, 3), (10, 10, 10), (101, 1003, 5)])
-def test_folds_partition_the_rows_and_differ_by_one_at_most(n_p, n_u, n_splits, shuffle) -> None:
+def test_folds_partition_the_rows_and_differ_by_one_at_most(n_p, n_u, n_splits) -> None:
     y = np.random.default_rng(0).permutation(np.repeat([1, -1], [n_p, n_u]))
-    cv = PUStratifiedKFold(n_splits, shuffle=shuffle, random_state=0 if shuffle else None)
-    splits = list(cv.split(np.zeros((y.size, 1)), y))
+    cv = PUStratifiedKFold(n_splits)
+    splits = list(cv.split(np.arange(y.size)[:, None], y))
     assert len(splits) == cv.get_n_splits() == n_splits
     np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in splits])), np.arange(y.size))
     for train, test in splits:
@@ -66,6 +65,16 @@ def test_split_of_any_kind_of_rows(kind) -> None:
         assert type(X_train) is type(X)
 
 
+def test_copies_of_a_row_stay_on_one_side() -> None:
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.normal(size=(100, 2)), 2, axis=0)
+    y = np.repeat(rng.random(100) < 0.3, 2).astype(int)
+    for train, test in PUStratifiedKFold(5).split(X, y):
+        assert not set(map(tuple, X[train])) & set(map(tuple, X[test]))
+    X_train, X_test, *_ = pu_train_test_split(X, y)
+    assert not set(map(tuple, X_train)) & set(map(tuple, X_test))
+
+
 def test_a_number_of_rows_and_few_positives() -> None:
     y = np.repeat([1, 0], [2, 98])
     _, _, y_train, y_test = pu_train_test_split(np.zeros((100, 1)), y, test_size=10, random_state=0)
@@ -77,12 +86,16 @@ def test_a_number_of_rows_and_few_positives() -> None:
     ("call", "error", "sentence"),
     [
         (lambda: PUStratifiedKFold(1), ValueError, "n_splits"),
-        (lambda: PUStratifiedKFold(3, shuffle=1), TypeError, "shuffle must be True or False"),
         (lambda: next(PUStratifiedKFold(3).split([[0]])), ValueError, "needs y"),
         (
             lambda: next(PUStratifiedKFold(3).split(None, [1, 1, 0, 0, 0])),
             ValueError,
             "n_splits=3 folds need at least as many labelled positives; y has 2",
+        ),
+        (
+            lambda: next(PUStratifiedKFold(4).split(np.repeat(np.arange(18), 2)[:, None], np.repeat([1, 0], [6, 30]))),
+            ValueError,
+            "copies of a row share a fold, so only 3 can be dealt",
         ),
         (lambda: pu_train_test_split(np.zeros((3, 1)), [1, 1, 0, 0]), ValueError, r"as many rows as y \(4\); X has 3"),
         (lambda: pu_train_test_split(np.zeros((4, 1)), [1, 1, 0, 0], test_size=1.5), ValueError, "test_size must be"),

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 import torch
 
+from purely.nn.fitted import History
 from purely.nn.losses import LogisticLoss
-from purely.nn.networks import Architecture, StackedMLP
+from purely.nn.networks import StackedMLP
+from purely.nn.plan import Architecture, TrainingSettings
 from purely.nn.sources import BatchShape, RowBatches, Split, rows_of
-from purely.nn.training import HeldOut, History, TrainingSettings, train
+from purely.nn.training import HeldOut, train
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Engine:
         seeds = [100 + m for m in networks]
         splits = [self.splits[m] for m in networks]
         rows = rows_of(self.X if X is None else X, self.device)
-        architecture = Architecture(self.X.shape[1], self.hidden, 3, (), loss.n_outputs)
+        architecture = Architecture.representation(self.X.shape[1], self.hidden, 3, (), loss.n_outputs)
         stack = StackedMLP(architecture, seeds, self.device, loss.initial_bias)
         batches = RowBatches(rows, splits, seeds, self.shape)
         settings = {"max_epochs": 6, "patience": 50, **settings}

@@ -5,12 +5,13 @@ import pytest
 import torch
 from torch import nn
 
-from purely.nn.networks import Architecture, EncoderStack, StackedMLP, reinitialised
+from purely.nn.networks import EncoderStack, StackedMLP, reinitialised
+from purely.nn.plan import Architecture
 
 ARCHITECTURES = [
-    Architecture(5, (4,), 3),
-    Architecture(5, (), 2, (7,)),
-    Architecture(5, (6, 4), 3, (), n_outputs=2, batch_norm=False),
+    Architecture.representation(5, (4,), 3),
+    Architecture.representation(5, (), 2, (7,)),
+    Architecture.representation(5, (6, 4), 3, (), n_outputs=2, batch_norm=False),
 ]
 
 
@@ -44,7 +45,7 @@ def test_scaling_can_be_folded_into_a_network():
 
 def test_the_gradient_is_that_of_a_plain_network():
     """The same network as a chain of torch modules, differentiated by torch's own backward."""
-    stack = StackedMLP(Architecture(5, (4,), 3), [7])
+    stack = StackedMLP(Architecture.representation(5, (4,), 3), [7])
     plain = nn.Sequential(
         nn.Linear(5, 4, bias=False), nn.BatchNorm1d(4), nn.ReLU(),
         nn.Linear(4, 3, bias=False), nn.BatchNorm1d(3), nn.ReLU(), nn.Linear(3, 1),

@@ -5,11 +5,13 @@ import pytest
 import scipy.sparse as sp
 import torch
 
+from purely.exceptions import TrainingInterrupted
 from purely.nn import steps
 from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
-from purely.nn.networks import Architecture, StackedMLP
+from purely.nn.networks import StackedMLP
+from purely.nn.plan import Architecture, TrainingSettings
 from purely.nn.sources import BatchShape, StreamBatches, rows_of
-from purely.nn.training import HeldOut, TrainingInterrupted, TrainingSettings, resolve_device, train
+from purely.nn.training import HeldOut, resolve_device, train
 
 from .conftest import make_engine
 
@@ -126,7 +128,7 @@ def test_a_stream_of_batches_trains(engine):
         for _ in range(4):
             yield engine.X[rng.choice(split.train_p, 20)], engine.X[rng.choice(split.train_u, 30)]
 
-    stack = StackedMLP(Architecture(4, (6,), 3), [1, 2])
+    stack = StackedMLP(Architecture.representation(4, (6,), 3), [1, 2])
     held_out = HeldOut(rows_of(engine.X, engine.device), [split, split])
     settings = TrainingSettings(max_epochs=20, dropout=0.1, learning_rate=0.01)
     history = train(stack, StreamBatches(batches), held_out, LogisticLoss(0.1), settings, [1, 2])

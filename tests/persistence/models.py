@@ -21,6 +21,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import purely
+from purely.classifiers import PULeastSquaresClassifier
 
 WORDS = np.array(["price", "rate", "loan", "bond", "stock", "game", "team", "goal", "match", "coach"])
 
@@ -54,11 +55,11 @@ def hostile_bases() -> dict[str, tuple[Any, Any]]:
     T, _ = texts()
     models = {
         "information": (purely.PUSMI(n_centers=15, random_state=0), X),
-        "prior": (purely.KernelMeanPrior(random_state=np.random.RandomState(0)), X),
+        "prior": (purely.prior.KernelMeanPrior(random_state=np.random.RandomState(0)), X),
         "forest": (
             make_pipeline(
                 StandardScaler(),
-                purely.ReweightedPUClassifier(
+                purely.classifiers.ReweightedPUClassifier(
                     RandomForestClassifier(3, max_depth=3), class_prior=0.5, cv=2, random_state=0
                 ),
             ),
@@ -78,13 +79,13 @@ def hostile_bases() -> dict[str, tuple[Any, Any]]:
             X,
         ),
         "text": (
-            make_pipeline(TfidfVectorizer(), purely.PULeastSquaresClassifier(0.5, n_centers=20, random_state=0)),
+            make_pipeline(TfidfVectorizer(), PULeastSquaresClassifier(0.5, n_centers=20, random_state=0)),
             T,
         ),
     }
     if find_spec("torch") is not None:
         settings: dict[str, Any] = {"max_epochs": 2, "device": "cpu", "n_ensemble": 2, "random_state": 0}
-        models["networks"] = (purely.NNPUClassifier(0.5, hidden=(6,), cross_fit=2, **settings), X)
+        models["networks"] = (purely.NNPUClassifier(0.5, hidden=(6,), cv=2, **settings), X)
         models["representation"] = (purely.PURL(2, hidden=(4,), **settings), X)
     return {name: (model.fit(rows, y), rows) for name, (model, rows) in models.items()}
 

@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import purely
+from purely.classifiers import PULeastSquaresClassifier
 from purely.persistence import ModelFileError, ModelFileWarning, describe
 from purely.persistence._limits import LARGEST_DEPTH
 from tests.persistence.files import get, nodes, put, put_together, take_apart
@@ -34,7 +35,7 @@ def forest(tmp_path_factory):
 @pytest.fixture(scope="module")
 def prior(tmp_path_factory):
     path = tmp_path_factory.mktemp("prior") / "prior.purely"
-    purely.save(purely.KernelMeanPrior(random_state=np.random.RandomState(0)).fit(*numbers()), path)
+    purely.save(purely.prior.KernelMeanPrior(random_state=np.random.RandomState(0)).fit(*numbers()), path)
     return path
 
 
@@ -156,7 +157,7 @@ def test_another_scikit_learn_warns(prior, tmp_path):
     del document["model"]["state"]["approximation"]  # a parameter that this version did not have yet
     with pytest.warns(ModelFileWarning, match=r"written with scikit-learn 1\.2\.3"):
         loaded = purely.load(put_together(tmp_path / "a", document, tensors))
-    assert loaded.approximation == purely.KernelMeanPrior().approximation
+    assert loaded.approximation == purely.prior.KernelMeanPrior().approximation
 
 
 def test_a_name_that_occurs_twice_is_refused(prior, tmp_path):
@@ -246,7 +247,7 @@ def test_forged_files(change, match, prior, tmp_path):
 
 
 def test_a_small_file_cannot_stand_for_a_large_model(tmp_path):
-    purely.save(purely.KernelMeanPrior(), tmp_path / "a")
+    purely.save(purely.prior.KernelMeanPrior(), tmp_path / "a")
     refused(forged(tmp_path / "a", tmp_path / "b", set_state("x_", laughs())), "damaged or forged.*more than .* values")
 
 
@@ -351,7 +352,7 @@ def test_words_at_columns_out_of_range(tmp_path):
 
 
 def test_truth_values_that_are_neither(tmp_path):
-    model = purely.KernelMeanPrior()
+    model = purely.prior.KernelMeanPrior()
     model.mask_ = np.array([True, False] * 8)
     purely.save(model, tmp_path / "model.purely")
     data = (tmp_path / "model.purely").read_bytes()
@@ -382,7 +383,7 @@ def test_two_hundred_corrupted_and_forged_files():
 
 def test_a_pipeline_that_does_not_fit_together(tmp_path):
     X, y = numbers()
-    model = make_pipeline(StandardScaler(), purely.PULeastSquaresClassifier(0.5, n_centers=10, random_state=0))
+    model = make_pipeline(StandardScaler(), PULeastSquaresClassifier(0.5, n_centers=10, random_state=0))
     purely.save(model.fit(X, y), tmp_path / "a")
 
     def change(model, tensors):

@@ -24,12 +24,13 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, RobustScaler, S
 from sklearn.utils import all_estimators
 
 import purely
+from purely.classifiers import PULeastSquaresClassifier
 from purely.persistence import describe
 from purely.persistence._classes import SKLEARN, class_name
 from tests.classifiers.conftest import gaussians
 from tests.classifiers.test_common_classifiers import CLASSIFIERS
 from tests.persistence.models import answers, numbers, text_model, texts
-from tests.test_common import ESTIMATORS, assert_same, draw, fitted, outputs
+from tests.test_common import ESTIMATORS, assert_same, draw, everything_public, fitted, outputs
 
 torch = pytest.importorskip("torch")
 
@@ -71,11 +72,11 @@ def test_every_classifier(model, tmp_path):
 
 
 def test_no_public_estimator_is_left_out():
-    public = {n for n in purely.__all__ if isinstance(getattr(purely, n), type)}
-    public = {n for n in public if issubclass(getattr(purely, n), BaseEstimator)}
+    found = everything_public()
+    public = {n for n, v in found.items() if isinstance(v, type) and issubclass(v, BaseEstimator)}
     tried = {type(e).__name__ for e in (*ESTIMATORS, *CLASSIFIERS.values())}
     assert public <= tried
-    assert all(class_name(getattr(purely, n)) for n in public)
+    assert all(class_name(found[n]) for n in public)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
@@ -135,7 +136,7 @@ def test_a_table_with_gaps_categories_and_text(tmp_path):
             ("rest", "drop", slice(0, 1)),
         ]
     )
-    model = make_pipeline(columns, purely.PULeastSquaresClassifier(0.5, n_centers=20, random_state=0)).fit(
+    model = make_pipeline(columns, PULeastSquaresClassifier(0.5, n_centers=20, random_state=0)).fit(
         table.drop(columns="b").assign(b=table["b"].fillna(0.0)), y
     )
     table["b"] = table["b"].fillna(0.0)
@@ -185,7 +186,7 @@ def test_an_encoder_of_ones_own(cls, tmp_path):
 def test_labels_and_column_names_of_any_kind(tmp_path):
     X, y = numbers()
     table = pd.DataFrame(X, columns=["größe", "数", "\U0001f600"])
-    model = purely.PULeastSquaresClassifier(0.5, n_centers=10, random_state=0)
+    model = PULeastSquaresClassifier(0.5, n_centers=10, random_state=0)
     for labels in (
         np.where(y == 1, "yes", "no"),
         np.where(y == 1, "yes", "no").astype(object),
@@ -230,7 +231,7 @@ VALUES = {
 
 @pytest.mark.parametrize("value", VALUES.values(), ids=VALUES.keys())
 def test_values_of_every_kind(value, tmp_path):
-    model = purely.KernelMeanPrior()
+    model = purely.prior.KernelMeanPrior()
     model.anything_ = value
     loaded = there_and_back(model, tmp_path).anything_
     assert type(loaded) is type(value)
@@ -254,12 +255,12 @@ def test_generators_go_on_where_they_were(kind, tmp_path):
     else:
         rng = np.random.Generator(getattr(np.random, kind)(3))
         rng.integers(0, 9, dtype=np.int32)
-    loaded = there_and_back(purely.KernelMeanPrior(random_state=rng), tmp_path).random_state
+    loaded = there_and_back(purely.prior.KernelMeanPrior(random_state=rng), tmp_path).random_state
     np.testing.assert_array_equal(loaded.normal(size=9), rng.normal(size=9))
 
 
 def test_what_is_shared_stays_shared(tmp_path):
-    model = purely.KernelMeanPrior()
+    model = purely.prior.KernelMeanPrior()
     array = np.arange(1000.0)
     model.one_, model.two_ = array, [array, array]
     loaded = there_and_back(model, tmp_path)
@@ -307,7 +308,7 @@ def test_loading_needs_no_torch(tmp_path):
 
 def test_describe(tmp_path):
     X, y = numbers()
-    pipeline = make_pipeline(StandardScaler(), purely.PULeastSquaresClassifier(0.4, n_centers=10, random_state=0))
+    pipeline = make_pipeline(StandardScaler(), PULeastSquaresClassifier(0.4, n_centers=10, random_state=0))
     purely.save(pipeline, tmp_path / "plain.purely")
     assert not describe(tmp_path / "plain.purely").fitted
     purely.save(pipeline.fit(X, y), tmp_path / "model.purely")

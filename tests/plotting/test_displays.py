@@ -14,9 +14,11 @@ import matplotlib as mpl
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-from purely import PUSMI, PULeastSquaresClassifier, plotting, pu_precision_recall_curve
+from purely import PUSMI, plotting
+from purely.class_prior import ClassPriors
+from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians, make_paper_data
-from purely.labels import ClassPriors
+from purely.metrics import pu_precision_recall_curve
 from purely.plotting import _style
 from purely.plotting._style import number, percent
 from purely.prior import BestBinPrior, ClassPrior
@@ -133,7 +135,7 @@ def test_the_threshold_table_counts_the_pool(scenario):
     np.testing.assert_array_equal(table.size, [(pool >= c).sum() for c in cuts])
     np.testing.assert_allclose(table.recall, [(known >= c).mean() for c in cuts])
     share = ClassPriors.from_population(0.5, n_positive=200, n_unlabelled=400, scenario=scenario).unlabelled
-    curve = pu_precision_recall_curve(sample.y, sample.posterior, share, n_bootstrap=0)
+    curve = pu_precision_recall_curve(sample.y, sample.posterior, share, n_resamples=0)
     for k, cut in enumerate(cuts):
         assert table.precision[k] == curve.precision[np.flatnonzero(curve.thresholds >= cut)[-1]]
     assert ((table.precision_low <= table.precision) & (table.precision <= table.precision_high)).all()

@@ -8,12 +8,13 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from purely import stack
+from purely.class_prior import ClassPriors
 from purely.datasets import gaussians_problem
-from purely.labels import ClassPriors
+from purely.exceptions import ClassPriorWarning
+from purely.folds import deal_folds
 from purely.prior import (
     BestBinPrior,
     ClassPrior,
-    ClassPriorWarning,
     DensityRatioPrior,
     ElkanNotoPrior,
     KernelMeanPrior,
@@ -21,8 +22,8 @@ from purely.prior import (
     PenL1Prior,
     RegroupingPrior,
 )
-from purely.prior._ratio import cross_fit, grouped_folds
-from purely.prior._scores import ScoreTable
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import ScoreTable
 from tests.prior.conftest import DEFAULT, EVERY, ONE_DIMENSIONAL, make_separable, name_of
 
 every = pytest.mark.parametrize("estimator", EVERY, ids=name_of)
@@ -169,12 +170,12 @@ def test_intervals_cover_and_widen_with_the_level():
 
 def test_scores_are_out_of_fold_and_equal_rows_share_a_fold():
     rng = np.random.default_rng(0)
-    X = np.round(rng.normal(size=(400, 2)), 0)
+    X = np.round(rng.normal(size=(400, 2)), 1)
     positive = rng.random(400) < 0.4
-    fold = grouped_folds(X, positive, 5, 0)
+    fold = deal_folds(X, positive, 5, 0).number
     for row in np.unique(X, axis=0):
         assert np.unique(fold[(row == X).all(axis=1)]).size == 1
-    fitted = cross_fit([LogisticRegression(), "linear"], X, positive, cv=5, seed=0)
+    fitted = ratio_scores([LogisticRegression(), "linear"], X, positive, seed=0)
     assert fitted.by_model.shape == (2, 400)
     np.testing.assert_allclose(fitted.score, fitted.by_model.mean(axis=0))
 
@@ -208,8 +209,8 @@ def test_score_tables_keep_counts():
 @pytest.mark.parametrize(
     ("estimator", "sentence"),
     [
-        (BestBinPrior(-1.0), r"confidence must be a number in \[0, inf\]; -1.0 was given."),
-        (BestBinPrior(delta=0.0), r"delta must be a number in \(0, 1\]; 0.0 was given."),
+        (BestBinPrior(-1.0), r"confidence must be a number of at least 0; -1.0 was given."),
+        (BestBinPrior(delta=0.0), r"delta must be a number above 0 and at most 1; 0.0 was given."),
         (BestBinPrior(ratio="magic"), "ratio must be 'auto', one of"),
         (BestBinPrior(ratio=[]), "ratio must name at least one model; an empty list was given."),
         (BestBinPrior(ratio=3), "ratio must be 'auto', the name of a built-in model"),
@@ -217,9 +218,9 @@ def test_score_tables_keep_counts():
         (DensityRatioPrior(method="magic"), "method must be one of"),
         (DensityRatioPrior(cv=1), "cv must be an integer of at least 2; 1 was given."),
         (DensityRatioPrior(n_repeats=0), "n_repeats must be an integer of at least 1; 0 was given."),
-        (LogisticCeilingPrior(0.0), r"leeway must be a number in \(0, inf\]; 0.0 was given."),
+        (LogisticCeilingPrior(0.0), r"leeway must be a number above 0; 0.0 was given."),
         (RegroupingPrior(copies="some"), "copies must be one of 'auto', 'all'; 'some' was given."),
-        (RegroupingPrior(fraction=0.9), r"fraction must be a number in \(0, 0.5\]; 0.9 was given."),
+        (RegroupingPrior(fraction=0.9), r"fraction must be a number above 0 and at most 0.5; 0.9 was given."),
         (ClassPrior(level=90), "level must be a number strictly between 0 and 1"),
     ],
     ids=name_of,

@@ -7,7 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from purely import stack
-from purely.prior import ClassPriorWarning, KernelMeanPrior
+from purely.exceptions import ClassPriorWarning
+from purely.prior import KernelMeanPrior
 from purely.prior.kernel_mean import kernel_mean
 from tests.prior.conftest import make_separable
 
@@ -74,7 +75,7 @@ def test_kappa_agrees_with_a_dense_reference(d, n, prior, gap):
     # d is convex, so a chord is at least as steep as d at its left end and at most as steep as d at its right end:
     # if the first half of the interval rises by less than the threshold and the second by more, the reference's slope
     # passes the threshold inside. Three programmes prove what a bisection would find.
-    reference = Reference(X, positive, found.width)
+    reference = Reference(X, positive, found.bandwidth)
     left, right = 1.0 / (1.0 - kappa + 0.005), 1.0 / (1.0 - kappa - 0.005)
     middle = 0.5 * (left + right)
     d_left, d_middle, d_right = (reference.distance(t) for t in (left, middle, right))
@@ -147,7 +148,7 @@ def test_duplicates_offsets_and_scales_change_nothing():
         assert 0.0 <= KernelMeanPrior().fit(rounded, y).class_prior_ <= 1.0
 
 
-@pytest.mark.filterwarnings("ignore::purely.prior.ClassPriorWarning")
+@pytest.mark.filterwarnings("ignore::purely.exceptions.ClassPriorWarning")
 def test_five_positives_give_an_answer():
     for seed in range(3):
         X, y = make_separable(0.95, seed, n_p=5, n_u=400)
@@ -181,7 +182,7 @@ def test_sparse_rows_give_the_dense_answer():
         ({"variant": "km3"}, "variant must be one of 'km1', 'km2'; 'km3' was given."),
         ({"approximation": "fast"}, "approximation must be one of 'auto', 'exact', 'features'; 'fast' was given."),
         ({"search": "grid"}, "search must be one of 'exact', 'authors'; 'grid' was given."),
-        ({"width": 0.0}, r"width must be a number in \(0, inf\]; 0.0 was given."),
+        ({"bandwidth": 0.0}, r"bandwidth must be a number above 0; 0.0 was given."),
         ({"n_features": 1}, "n_features must be an integer of at least 2; 1 was given."),
         ({"level": 1.0}, "level must be a number strictly between 0 and 1"),
         ({"scenario": "both"}, "scenario must be 'case-control' or 'single-sample'; 'both' was given."),

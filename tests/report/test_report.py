@@ -60,7 +60,7 @@ def test_answers_agree_with_the_library(report, rows, model, truth):
     listed = model.oof_probability_ >= records["threshold"]
     assert records["list_size"] == np.count_nonzero(listed[data.y == 0])
     assert records["recall"] == pytest.approx(listed[data.y == 1].mean())
-    precision = pu_precision(data.y, listed, model.class_prior_, n_bootstrap=0)
+    precision = pu_precision(data.y, listed, model.class_prior_, n_resamples=0)
     assert records["precision"] >= precision.value - 1e-9  # the curve's promises can only raise it
     assert records["expected_found"] == pytest.approx(records["precision"] * records["list_size"])
 

@@ -14,10 +14,12 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from purely import PNSMI, PUSMI, DegenerateDataWarning, SearchBoundWarning, stack
-from purely._rows import fold_of_rows
+from purely import PUSMI, stack
+from purely.checks import draw_seed
 from purely.datasets import gaussians_problem, independent_problem, overlapping_problem, paper_problem
-from purely.smi import InformationInterval, SMIInterval
+from purely.exceptions import DegenerateDataWarning, SearchBoundWarning
+from purely.folds import deal_folds, stream_folds
+from purely.smi import PNSMI, InformationInterval, SMIInterval
 from purely.smi.objective import pu_objective
 
 PROBLEMS = {
@@ -28,7 +30,7 @@ PROBLEMS = {
 every_problem = pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS.keys())
 scenarios = pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
 
-pytestmark = pytest.mark.filterwarnings("ignore::purely.SearchBoundWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::purely.exceptions.SearchBoundWarning")
 
 
 def small(seed, n_positive=40, n_unlabelled=70, scenario="case-control"):
@@ -47,7 +49,7 @@ def gaussians(X, centers, bandwidth, intercept=True):
 
 def naive_cells(model, X, positive, bandwidths, alphas):
     """Out-of-fold objective of every cell, each solved by itself: shapes (S, A) and (S, A, K), and the ratios."""
-    folds = fold_of_rows(X, positive, model.cv, model._seed)
+    folds = deal_folds(X, positive, model.cv, model._seed).number
     everywhere = np.ones(len(X), dtype=bool) if model.scenario == "single-sample" else ~positive
     total, by_fold, ratios = {}, {}, {}
     for sigma in bandwidths:
@@ -131,7 +133,7 @@ def test_the_supervised_cells_are_what_a_loop_finds(seed, class_prior):
     ).fit(X, y)
     theta = model.class_prior_
     assert theta == pytest.approx(40 / 90 if class_prior is None else class_prior)
-    folds = fold_of_rows(X, y == 1, 3, model._seed)
+    folds = deal_folds(X, y == 1, 3, model._seed).number
 
     def appendix_l(w, rows):
         """L with the expectations over p(x) and p(x, y) weighted to the class prior."""
@@ -318,23 +320,23 @@ def test_batches_of_a_stream_give_the_coefficients_of_the_whole(seed, scenario):
         "scenario": scenario,
         "random_state": seed,
     }
-    whole = PUSMI(**settings).fit(X, y)
     stream = PUSMI(**settings)
+    whole = PUSMI(**settings).fit(X, y, folds=stream_folds(X, stream.cv, draw_seed(seed)))
     for rows in np.array_split(np.random.default_rng(seed).permutation(len(X)), 7):
         stream.partial_fit(X[rows], y[rows])
     np.testing.assert_allclose(stream.coef_, whole.coef_, rtol=1e-8)
     assert stream.information_in_sample_ == pytest.approx(whole.information_in_sample_, rel=1e-8)
-    # folds are dealt out batch by batch, so only their union is the same
-    np.testing.assert_array_equal(stream.sums_.count, whole.sums_.count)
-    np.testing.assert_allclose(stream.sums_.first.sum(axis=2), whole.sums_.first.sum(axis=2), rtol=1e-9)
-    np.testing.assert_allclose(stream.sums_.second.sum(axis=2), whole.sums_.second.sum(axis=2), rtol=1e-9)
+    assert stream.information_ == pytest.approx(whole.information_, rel=1e-8)
+    assert_equal_sums(stream.sums_, whole.sums_)
     assert not hasattr(stream, "oof_density_ratio_")
 
 
 @pytest.mark.parametrize("estimator", [PUSMI, PNSMI])
 def test_one_batch_of_a_stream_is_a_fit(estimator):
     X, y = small(0, 60, 90)
-    fit, stream = (getattr(estimator(n_centers=20, random_state=0), method)(X, y) for method in ("fit", "partial_fit"))
+    fit, stream = (estimator(n_centers=20, random_state=0) for _ in range(2))
+    fit.fit(X, y, folds=stream_folds(X, fit.cv, draw_seed(0)))
+    stream.partial_fit(X, y)
     assert_equal_sums(stream.sums_, fit.sums_)
     np.testing.assert_allclose(stream.coef_, fit.coef_, rtol=1e-9)
     assert stream.information_ == pytest.approx(fit.information_, rel=1e-9)
@@ -359,7 +361,8 @@ def test_a_stream_whose_batches_hold_one_kind_of_row():
     stream.partial_fit(positive, np.ones(len(positive), dtype=int))
     assert np.isfinite(stream.information_)
     np.testing.assert_array_equal(stream.classes_, [-1, 1])
-    whole = PUSMI(n_centers=15, random_state=0).fit(X, np.where(y == 1, 1, -1))
+    folds = stream_folds(X, stream.cv, draw_seed(0))
+    whole = PUSMI(n_centers=15, random_state=0).fit(X, np.where(y == 1, 1, -1), folds=folds)
     assert_equal_sums(stream.sums_, whole.sums_)
     np.testing.assert_allclose(stream.coef_, whole.coef_, rtol=1e-8)
 
@@ -369,9 +372,7 @@ def test_parts_of_a_cluster_merge():
     settings = {"centers": X[100:110], "bandwidth": [1.0], "random_state": 0}
     parts = [PUSMI(**settings).partial_fit(X[i::2], y[i::2]) for i in range(2)]
     merged = parts[0].sums_ + parts[1].sums_
-    whole = PUSMI(**settings).fit(X, y).sums_
-    np.testing.assert_allclose(merged.first.sum(axis=2), whole.first.sum(axis=2), rtol=1e-9)
-    np.testing.assert_allclose(merged.second.sum(axis=2), whole.second.sum(axis=2), rtol=1e-9)
+    assert_equal_sums(merged, PUSMI(**settings).partial_fit(X, y).sums_)
 
 
 def test_fit_after_partial_fit_starts_anew():
@@ -519,7 +520,7 @@ def test_constant_rows_warn_and_tell_nothing(estimator, make):
     np.testing.assert_allclose(model.density_ratio(make(np.full((4, 2), 3.0))), 1.0, atol=0.05)
 
 
-@pytest.mark.filterwarnings("error::purely.DegenerateDataWarning")
+@pytest.mark.filterwarnings("error::purely.exceptions.DegenerateDataWarning")
 def test_a_single_centre_is_not_taken_for_constant_rows():
     X, y = small(15, 100, 200)
     model = PUSMI(n_centers=1, random_state=0).fit(100.0 * X, y)

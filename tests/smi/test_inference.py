@@ -10,12 +10,13 @@ import scipy.sparse as sp
 from experiments.exact_moments import captured_information
 from scipy import stats
 
-from purely import PUSMI, bootstrap_information, independence_test, information_interval, rank_features
+from purely import PUSMI, independence_test, rank_features
 from purely.datasets import gaussians_problem, independent_problem, paper_problem
+from purely.smi import bootstrap_information, information_interval
 from purely.smi.inference import fold_interaction_variance, row_contributions
 from purely.smi.model_choice import moments
 
-pytestmark = pytest.mark.filterwarnings("ignore::purely.SearchBoundWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::purely.exceptions.SearchBoundWarning")
 scenarios = pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
 
 
@@ -32,7 +33,7 @@ def some_ratios(seed, scenario, n_positive=400, n_unlabelled=900):
 def test_the_interval_and_the_bootstrap_agree(seed, scenario):
     w, positive = some_ratios(seed, scenario)
     interval = information_interval(w, positive, scenario=scenario)
-    boot = bootstrap_information(w, positive, scenario=scenario, n_bootstrap=1500, random_state=seed)
+    boot = bootstrap_information(w, positive, scenario=scenario, n_resamples=1500, random_state=seed)
     assert boot.information == interval.information
     # a standard deviation of B draws is known to about 1/sqrt(2 B), a quantile of 5 % tails to about 2/sqrt(B) errors
     assert boot.standard_error == pytest.approx(interval.standard_error, rel=0.12)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections import defaultdict
 from typing import Any
 
 from experiments.paper.draws import Draw
@@ -26,11 +25,7 @@ def trained(kind: Any, draws: list[Draw], text: bool, device: str, settings: dic
     """Features of training and test rows, the networks of all draws of one size trained as one stack."""
     chosen = {**rule(draws[0].X.shape[1]), "preset": "paper-text" if text else "paper", **settings}
     models = [kind(device=device, random_state=d.key.seed, **chosen) for d in draws]
-    sizes = defaultdict(list)
-    for i, d in enumerate(draws):
-        sizes[d.X.shape[0], int(d.y.sum())].append(i)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PurelyWarning)
-        for members in sizes.values():
-            fit_together([models[i] for i in members], [(draws[i].X, draws[i].y) for i in members])
+        fit_together(models, [(d.X, d.y) for d in draws])
     return [Rows(m.transform(d.X), m.transform(d.X_test)) for m, d in zip(models, draws, strict=True)]

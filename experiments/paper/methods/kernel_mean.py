@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from purely import KernelMeanPrior, PurelyWarning
+from purely import PurelyWarning
+from purely.prior import KernelMeanPrior
 
 
 def estimate(rows: Any, y: Any) -> float:

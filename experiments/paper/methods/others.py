@@ -17,9 +17,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from experiments.paper.draws import Draw
-from purely.calibration import CalibratedPUClassifier
 from purely.classifiers import (
     BaggingPUClassifier,
+    CalibratedPUClassifier,
     ElkanNotoClassifier,
     NNPUClassifier,
     PUClassifier,

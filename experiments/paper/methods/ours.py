@@ -15,28 +15,24 @@ from scipy.special import expit
 from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
-from purely.classifiers._stacked_fit import begin as begin_fit
-from purely.classifiers._stacked_fit import fit_members
-from purely.classifiers.auto import LIGHT_MEMBERS, NETWORK_SETTINGS
+from purely.classifiers.members import LIGHT_MEMBERS, NETWORK_SETTINGS
+from purely.nn.plan import finish_together
 
 
-def begin(draw: Draw, device: str, settings: dict[str, Any]) -> PUClassifier:
-    """A PUClassifier with everything but its networks."""
+def begin(draw: Draw, device: str, settings: dict[str, Any]) -> tuple[PUClassifier, Any]:
+    """A PUClassifier with everything but its networks, and what it needs to be finished."""
     members: Any = "auto"
     if settings:
         members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), *LIGHT_MEMBERS]
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
-    begin_fit(model, draw.X, draw.y)
-    return model
+    return model, model.prepare_fit(draw.X, draw.y)
 
 
-def finish(models: list[PUClassifier], draws: list[Draw]) -> None:
+def finish(prepared: list[tuple[PUClassifier, Any]]) -> list[PUClassifier]:
     """Train the networks of all as one stack, and calibrate."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PurelyWarning)
-        fit_members(models, [(d.X, d.y) for d in draws])
-    for model in models:
-        model._end()
+        return finish_together(prepared)
 
 
 def probabilities(model: PUClassifier, draw: Draw) -> dict[str, Any]:

@@ -17,9 +17,11 @@ from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
 from experiments.paper.draws import Draw
+from purely.crossfit import log_ratio
+from purely.folds import deal_folds
 from purely.prior import AlphaMaxPrior, BestBinPrior, DEDPULPrior
-from purely.prior._one_dimensional import Scores, read_scores
-from purely.prior._ratio import built_in, grouped_folds, log_ratio
+from purely.prior.one_dimensional import Scores, read_scores
+from purely.prior.ratio import built_in
 
 READERS = {"best_bin": BestBinPrior(), "dedpul": DEDPULPrior(), "alphamax": AlphaMaxPrior()}
 
@@ -41,7 +43,7 @@ def estimate(draw: Draw, model: str, methods: tuple[str, ...], n_trees: int = 10
 def cross_fit(draw: Draw, model: str, n_trees: int, n_folds: int = 5) -> tuple[Scores, Any]:
     """Scores of the rows by models without their fold; of the test rows, the mean over the five models."""
     positive, seed = draw.y == 1, draw.key.seed
-    fold = grouped_folds(draw.X, positive, n_folds, seed)
+    fold = deal_folds(draw.X, positive, n_folds, seed).number
     if model == "forest":
         base: Any = RandomForestClassifier(n_trees, random_state=seed)
     else:

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from purely._base import level_to_z
 from purely.assumptions._common import AssumptionCheck, Floats, Status, read_rows
+from purely.checks import level_to_z
 
 __all__ = ["check_identifiability"]
 

@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from purely._base import level_to_z
-from purely._prior_value import PriorValue, read_prior
-from purely._rows import row_keys
 from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows, unlabelled_prior
+from purely.checks import level_to_z
+from purely.class_prior import Prior, read_prior
+from purely.folds import row_keys
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 
 __all__ = ["check_sampling"]
@@ -85,7 +85,7 @@ def check_sampling(
     return AssumptionCheck("sampling", status, float(copies), float(p_value), (message or fine).strip())
 
 
-def _shares(prior: PriorValue, labels: PULabels) -> tuple[float, float]:
+def _shares(prior: Prior, labels: PULabels) -> tuple[float, float]:
     of_two = unlabelled_prior(prior.low, labels, "case-control")
     return of_two, unlabelled_prior(prior.low, labels, "single-sample")
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import hypergeom
 
-from purely._prior_value import read_prior
 from purely.assumptions._common import AssumptionCheck, bin_counts, excess, grade, read_rows, unlabelled_prior
-from purely.labels import ClassPriors, Scenario, check_scenario
+from purely.class_prior import ClassPriors, read_prior
+from purely.labels import Scenario, check_scenario
 
 __all__ = ["check_selection", "check_top"]
 

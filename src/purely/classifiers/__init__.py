@@ -1,24 +1,25 @@
 """Classifiers from positive and unlabelled rows."""
 
-from purely.classifiers._stacked_fit import fit_classifiers
-from purely.classifiers._thresholds import (
-    threshold_for_cost,
-    threshold_for_precision,
-    threshold_for_recall,
-    threshold_for_share,
-)
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.bagging import BaggingPUClassifier
+from purely.classifiers.calibrated import CalibratedPUClassifier
 from purely.classifiers.elkan_noto import ElkanNotoClassifier
 from purely.classifiers.least_squares import PULeastSquaresClassifier
 from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.classifiers.reweighted import ReweightedPUClassifier
 from purely.classifiers.self_training import SelfTrainingPUClassifier
+from purely.classifiers.thresholds import (
+    threshold_for_cost,
+    threshold_for_precision,
+    threshold_for_recall,
+    threshold_for_share,
+)
 from purely.classifiers.two_step import TwoStepPUClassifier
 
 __all__ = [
     "BaggingPUClassifier",
+    "CalibratedPUClassifier",
     "ElkanNotoClassifier",
     "NNPUClassifier",
     "PUClassifier",
@@ -27,7 +28,6 @@ __all__ = [
     "ReweightedPUClassifier",
     "SelfTrainingPUClassifier",
     "TwoStepPUClassifier",
-    "fit_classifiers",
     "threshold_for_cost",
     "threshold_for_precision",
     "threshold_for_recall",

@@ -9,7 +9,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from purely.classifiers._meta import MetaPUClassifier, log_score
+from purely.checks import RandomState, check_number
+from purely.classifiers.meta import MetaPUClassifier
 
 __all__ = ["BaggingPUClassifier"]
 
@@ -40,7 +41,7 @@ class BaggingPUClassifier(MetaPUClassifier):
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     n_jobs : int, optional
         Threads.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -80,7 +81,7 @@ class BaggingPUClassifier(MetaPUClassifier):
         threshold: Any = 0.5,
         scenario: str = "case-control",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.class_prior = class_prior
@@ -109,9 +110,9 @@ class BaggingPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        for name, count in (("n_estimators", self.n_estimators), ("n_drawn", self.n_drawn)):
-            if count is not None and (isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1):
-                raise ValueError(f"{name} must be an integer of at least 1; {count!r} was given.")
+        check_number("n_estimators", self.n_estimators, 1, integer=True)
+        if self.n_drawn is not None:
+            check_number("n_drawn", self.n_drawn, 1, integer=True)
         training = self._ordered(X, y, sample_weight, fit_params, pass_weights=False)  # they are drawn with instead
         positive, estimator = training.positive, self._base_estimator()
         self._resolve_prior(training.X, training.labels, training.weight)
@@ -119,6 +120,7 @@ class BaggingPUClassifier(MetaPUClassifier):
         weight = np.ones(positive.size) if training.weight is None else training.weight
         share_p, share_u = (weight[rows] / weight[rows].sum() for rows in (P, U))
         n_drawn = P.size if self.n_drawn is None else int(self.n_drawn)
+        self._counts = P.size, n_drawn  # what each tree sees
 
         def one(t: int) -> tuple[Any, Floats]:
             rng = np.random.default_rng([training.seed, t])
@@ -127,7 +129,7 @@ class BaggingPUClassifier(MetaPUClassifier):
             score = np.full(positive.size, np.nan)
             unseen = np.setdiff1d(np.arange(positive.size), rows)
             if unseen.size:
-                score[unseen] = log_score(fitted, training.X[unseen])
+                score[unseen] = self._says(fitted, training.X[unseen])
             return fitted, score
 
         done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(t) for t in range(self.n_estimators))
@@ -149,4 +151,4 @@ class BaggingPUClassifier(MetaPUClassifier):
         return mean
 
     def _score(self, X: Any) -> Floats:
-        return np.asarray(np.mean([log_score(e, X) for e in self.estimators_], axis=0), dtype=np.float64)
+        return np.asarray(np.mean([self._says(e, X) for e in self.estimators_], axis=0), dtype=np.float64)

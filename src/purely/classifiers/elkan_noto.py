@@ -11,10 +11,13 @@ from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import _check_method_params
 
-from purely.classifiers._base import log_odds, log_odds_of_margin
-from purely.classifiers._meta import MetaPUClassifier, Training, fit_estimator, log_score
-from purely.classifiers._weights import weighted_mean
-from purely.labels import ClassPriors, PULabels
+from purely.checks import RandomState
+from purely.class_prior import ClassPriors, Prior
+from purely.classifiers.base import log_odds_of_margin
+from purely.classifiers.meta import MetaPUClassifier, Training, fit_estimator
+from purely.classifiers.weights import weighted_mean
+from purely.crossfit import LARGEST_LOG_ODDS
+from purely.labels import PULabels
 
 __all__ = ["ElkanNotoClassifier"]
 
@@ -52,7 +55,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -87,7 +90,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         cv: int = 5,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.weighted = weighted
@@ -118,9 +121,10 @@ class ElkanNotoClassifier(MetaPUClassifier):
         """
         training = self._ordered(X, y, sample_weight, fit_params)
         labels, positive, estimator = training.labels, training.positive, self._base_estimator()
+        self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
         g = None
         if self.weighted or self.class_prior is None:
-            g = expit(training.out_of_fold(estimator, training.folds(self.cv)))
+            g = expit(training.out_of_fold(estimator, training.folds(self.cv)) + self._log_counts)
         if self.class_prior is None and g is not None:
             priors = self._label_frequency(weighted_mean(g[positive], training.weight_of(positive)), labels)
         else:
@@ -137,14 +141,11 @@ class ElkanNotoClassifier(MetaPUClassifier):
         return RandomForestClassifier(200, min_samples_leaf=20)
 
     def _label_frequency(self, c: float, labels: PULabels) -> ClassPriors:
-        """Priors from the mean of g over positives (e1), half a row away from the bounds."""
-        share = labels.n_positive * (1.0 / c - 1.0) / labels.n_unlabelled
-        counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": self.scenario}
-        priors = ClassPriors.from_unlabelled(min(share, 1.0), **counts)  # type: ignore[arg-type]
+        """Class priors from the frequency of labels among positives; a share above one is one."""
+        share = min(labels.n_positive * (1.0 / c - 1.0) / labels.n_unlabelled, 1.0)
         self.prior_estimator_ = None
-        priors = self._within_bounds(priors, counts, estimated=True)
-        self.class_prior_interval_ = (priors.population, priors.population)
-        return priors
+        priors = self._priors_of(labels, unlabelled=share)
+        return self._use_prior(Prior.exactly(priors.population), priors, labels, estimated=True)
 
     def _fit_weighted(self, estimator: Any, training: Training, g: Floats, c: float) -> Any:
         X, positive = training.X, training.positive
@@ -160,7 +161,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         return fit_estimator(estimator, stacked, target, training.seed, weight, params)
 
     def _log_odds(self, X: Any) -> Floats:
-        z = log_score(self.estimator_, X)
+        z = self._says(self.estimator_, X) + self._log_counts
         if not self.weighted:
             z = log_odds_of_margin(2.0 * expit(z) / self.label_frequency_ - 1.0)
-        return np.clip(z, log_odds(0.0), log_odds(1.0)) + self._shift
+        return np.clip(z, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS) + self._shift

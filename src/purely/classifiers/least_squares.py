@@ -9,17 +9,17 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
-from purely._base import draw_seed
-from purely._rows import fold_of_rows
-from purely._threads import one_blas_thread
-from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
-from purely.classifiers._weights import normalised_weights
+from purely.checks import RandomState, draw_seed
+from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
+from purely.classifiers.weights import normalised_weights
+from purely.folds import deal_folds
 from purely.labels import PULabels, check_scenario
 from purely.nn.scaling import Scaling, column_scaling
 from purely.smi._linear import _check_grid, _default_bandwidths
 from purely.smi.basis import Bases, GaussianBases, UserBasis, draw_centers, median_distance, row_blocks
 from purely.smi.model_choice import PopulationWeights, best_cell, moments, results_table
 from purely.smi.objective import BasisSums, linear_objective, ridge_path, ridge_solution
+from purely.threads import one_blas_thread
 
 __all__ = ["PULeastSquaresClassifier"]
 
@@ -62,7 +62,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Draws the centres and the folds. They depend on what is in the rows and not on their order.
 
     Attributes
@@ -111,7 +111,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         standardize: bool = True,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.class_prior = class_prior
         self.basis = basis
@@ -151,7 +151,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self._scaling = column_scaling(X) if self.standardize else None
         with one_blas_thread():
             self._bases = self._make_bases(X, seed)
-            folds = fold_of_rows(X, labels.positive, max(2, int(n_folds)), seed)
+            folds = deal_folds(X, labels.positive, int(n_folds), seed).number
             self._solve(self._sums(X, labels.positive, folds, weight), alphas)
         return self
 

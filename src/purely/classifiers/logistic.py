@@ -1,8 +1,9 @@
-"""PULogisticClassifier: logistic regression of the class, fitted to which rows are labelled."""
+"""Logistic regression of the class, by the likelihood of which rows are labelled."""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,19 +15,18 @@ from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import draw_seed
-from purely._rows import row_order
-from purely._threads import one_blas_thread
-from purely.classifiers._base import BasePUClassifier
-from purely.classifiers._calibration import shift_to_share
-from purely.classifiers._likelihood import equal_kinds, labelled_loss
-from purely.classifiers._weights import normalised_weights
+from purely.calibration import shift_to_share
+from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.classifiers.base import BasePUClassifier
+from purely.classifiers.likelihood import equal_kinds, labelled_loss
+from purely.classifiers.weights import check_weights
+from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
-from purely.prior._ratio import kernel_features
-from purely.representation._checks import check_number
+from purely.prior.ratio import kernel_features
 from purely.smi.basis import row_blocks
+from purely.threads import one_blas_thread
 
-__all__ = ["PULogisticClassifier"]
+__all__ = ["LogisticModel", "LogisticSettings", "PULogisticClassifier"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -36,6 +36,155 @@ PENALTIES = {"linear": 0.3, "gaussian": 10.0}
 #: Columns up to which the search is led by the curvature at its start: a kernel's features are of very different size,
 #: and with it some 25 iterations do what took 50 to 270.
 LARGEST_CURVATURE = 1000
+
+
+@dataclass(frozen=True)
+class LogisticModel:
+    """A fitted logistic regression of the class among the unlabelled rows.
+
+    Attributes
+    ----------
+    coef : ndarray of shape (d,) or (n_components,)
+    intercept : float
+    kernel : fitted transformer or None
+        What describes rows by a kernel; None where the columns themselves do.
+    n_iter : int
+    """
+
+    coef: Floats
+    intercept: float
+    kernel: Any
+    n_iter: int
+
+    def log_odds(self, X: Any) -> Floats:
+        """Log-odds of the positive class among the unlabelled rows."""
+        if self.kernel is None:
+            return np.asarray(X @ self.coef) + self.intercept
+        z = np.empty(X.shape[0])
+        for block in row_blocks(np.arange(X.shape[0]), self.coef.size, X.shape[1]):
+            z[block] = self.kernel.transform(X[block]) @ self.coef
+        return z + self.intercept
+
+
+@dataclass(frozen=True)
+class LogisticSettings:
+    """How the regression is fitted; see :class:`PULogisticClassifier` for what is not explained here.
+
+    Attributes
+    ----------
+    share : float
+        Share of positives among the unlabelled rows.
+    seed : int
+    """
+
+    share: float
+    basis: str = "linear"
+    C: float | None = None
+    n_components: int = 400
+    bandwidth: float | None = None
+    max_iter: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_choice("basis", self.basis, tuple(PENALTIES))
+        check_number("n_components", self.n_components, 1, integer=True)
+        check_number("max_iter", self.max_iter, 1, integer=True)
+        for name in ("bandwidth", "C"):
+            if getattr(self, name) is not None:
+                check_number(name, getattr(self, name), 0.0, open_low=True)
+
+    def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
+        """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0)."""
+        positive = np.asarray(target, dtype=bool)
+        kernel = self._kernel_of(X) if self.basis == "gaussian" else None
+        rows = X if kernel is None else kernel.transform(X)
+        total = positive.size if sample_weight is None else float(sample_weight.sum())
+        C = PENALTIES[self.basis] if self.C is None else float(self.C)
+        beta, constant, n_iter = _solve(
+            rows, positive, sample_weight, self.share, 0.5 / (C * total), self.max_iter, scaled=kernel is None
+        )
+        return LogisticModel(beta, constant, kernel, n_iter)
+
+    def _kernel_of(self, X: Any) -> Any:
+        features = kernel_features(
+            min(self.n_components, X.shape[0]),
+            X.shape[1],
+            sparse=sp.issparse(X),
+            seed=self.seed,
+            bandwidth=self.bandwidth,
+        )
+        return features.fit(X[row_order(X, self.seed)])
+
+
+def _solve(
+    X: Any, positive: Mask, given: Floats | None, share: float, penalty: float, max_iter: int, *, scaled: bool
+) -> tuple[Floats, float, int]:
+    """Coefficients, constant and iterations of the maximum."""
+    weight = equal_kinds(positive, given)
+    d = X.shape[1]
+    center, scale = _center_and_scale(X, given) if scaled else (np.zeros(d), np.ones(d))
+    start = np.append(np.zeros(d), logit(share))
+    factor = None
+    if not sp.issparse(X) and d <= LARGEST_CURVATURE:
+        # Fisher information where the search begins: there both kinds of rows are labelled with probability 1/2.
+        curvature = 0.25 * (1.0 - share) ** 2 * _second_moments(X, center, scale, weight)
+        curvature[np.diag_indices(d)] += 2.0 * penalty
+        # Without a penalty (C infinite) columns that repeat each other would leave it singular.
+        factor = np.linalg.cholesky(curvature + 1e-12 * np.eye(start.size))
+
+    def loss(steps: Floats) -> tuple[float, Floats]:
+        parameters = steps if factor is None else solve_triangular(factor, steps, lower=True, trans="T")
+        own, constant = parameters[:-1], parameters[-1]
+        beta = own * scale
+        value, slope = labelled_loss(X @ beta + (constant - center @ beta), positive, weight, share)
+        total = slope.sum()
+        gradient = np.append(scale * (X.T @ slope - total * center) + 2.0 * penalty * own, total)
+        if factor is not None:
+            gradient = solve_triangular(factor, gradient, lower=True)
+        return value + penalty * float(own @ own), gradient
+
+    with one_blas_thread():
+        first = start if factor is None else factor.T @ start
+        options = {"maxiter": int(max_iter), "ftol": 1e-12, "gtol": 1e-8}
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options)
+    if found.nit >= max_iter:
+        warnings.warn(
+            f"the likelihood was still rising after {found.nit} iterations. Raise max_iter, or lower C.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    best = found.x if factor is None else solve_triangular(factor, found.x, lower=True, trans="T")
+    beta = best[:-1] * scale
+    constant = best[-1] - center @ beta
+    of_unlabelled = np.asarray(X @ beta)[~positive] + constant
+    constant += shift_to_share(of_unlabelled, weight[~positive] / weight[~positive].sum(), share)
+    return beta, float(constant), int(found.nit)
+
+
+def _second_moments(X: Any, center: Floats, scale: Floats, weight: Floats) -> Floats:
+    """Weighted second moments of the scaled columns and a constant, a block of rows at a time."""
+    d = X.shape[1]
+    total = np.zeros((d + 1, d + 1))
+    with one_blas_thread():
+        for block in row_blocks(np.arange(X.shape[0]), d, d):
+            rows = np.column_stack([(X[block] - center) * scale, np.ones(block.size)])
+            total += rows.T @ (weight[block, None] * rows)
+    return total
+
+
+def _of_columns(of: Any) -> Floats:
+    """What a reduction over rows gives, as an array; sparse matrices give sparse ones."""
+    return np.asarray(of.toarray() if sp.issparse(of) else of, dtype=np.float64).ravel()
+
+
+def _center_and_scale(X: Any, given: Floats | None) -> tuple[Floats, Floats]:
+    """Weighted mean of each column, and one over the largest distance from it among rows that count."""
+    counted = X if given is None else X[np.flatnonzero(given)]
+    high, low = (_of_columns(of) for of in (counted.max(axis=0), counted.min(axis=0)))
+    mean = _of_columns(X.mean(axis=0)) if given is None else np.asarray(given @ X).ravel() / given.sum()
+    varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
+    reach = np.maximum(high - mean, mean - low)
+    return mean, np.where(varies, 1.0 / np.where(varies, reach, 1.0), 0.0)
 
 
 class PULogisticClassifier(BasePUClassifier):
@@ -61,15 +210,16 @@ class PULogisticClassifier(BasePUClassifier):
         been divided by their largest distance from the mean. None: 0.3 for linear, 10 for Gaussian rows.
     n_components : int, default=400
         Rows that the kernel is approximated with; all rows where there are fewer.
-    gamma : float, optional
-        The kernel is :math:`\exp(-\gamma \|x - x'\|^2)` of standardised columns. None: 0.5 / number of columns.
+    bandwidth : float, optional
+        The :math:`\sigma` of the kernel :math:`\exp(-\|x - x'\|^2 / 2 \sigma^2)` of standardised columns. None: the
+        square root of the number of columns.
     max_iter : int, default=1000
         Iterations of the L-BFGS method.
     threshold : float or pair of float, default=0.5
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
         Draws the rows for the kernel, which depend on what is in the rows and not on their order.
 
     Attributes
@@ -113,17 +263,17 @@ class PULogisticClassifier(BasePUClassifier):
         basis: str = "linear",
         C: float | None = None,
         n_components: int = 400,
-        gamma: float | None = None,
+        bandwidth: float | None = None,
         max_iter: int = 1000,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.class_prior = class_prior
         self.basis = basis
         self.C = C
         self.n_components = n_components
-        self.gamma = gamma
+        self.bandwidth = bandwidth
         self.max_iter = max_iter
         self.threshold = threshold
         self.scenario = scenario
@@ -138,90 +288,30 @@ class PULogisticClassifier(BasePUClassifier):
         y : array-like of shape (n,)
             1 for labelled positives, 0 for unlabelled rows.
         sample_weight : array-like of shape (n,), optional
-            Weights of the rows in the likelihood, those of positives and those of unlabelled rows normalised apart. The
-            kernel's rows and the scale of the columns do not depend on them. An estimator of the class prior gets them
-            where its `fit` takes them.
+            Weights of the rows; a whole number is the same as that many copies of the row. Only the rows that a kernel
+            is approximated with, and the scale of its columns, do not depend on them. An estimator of the class prior
+            gets them where its `fit` takes them.
 
         Returns
         -------
         self
         """
         X, labels = self._start(X, y, min_positive=1, min_unlabelled=1)
-        C = self._check_parameters()
-        weight = normalised_weights(sample_weight, X, labels.positive)
+        settings = self.settings(0.5, draw_seed(self.random_state))
+        weight = check_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)
-        self._kernel = self._kernel_of(X) if self.basis == "gaussian" else None
-        rows = X if self._kernel is None else self._kernel.transform(X)
-        self._solve(rows, labels.positive, equal_kinds(labels.positive, weight), 0.5 / (C * X.shape[0]))
+        self._model = replace(settings, share=self.unlabelled_prior_).fit(X, labels.positive, weight)
+        self.n_iter_ = self._model.n_iter
+        self.coef_ = self._model.coef[None, :]
+        self.intercept_ = np.array([self._model.intercept + self._population_shift()])
         return self
 
-    def _check_parameters(self) -> float:
-        if not isinstance(self.basis, str) or self.basis not in PENALTIES:
-            raise ValueError(f"basis must be 'linear' or 'gaussian'; {self.basis!r} was given.")
-        check_number("n_components", self.n_components, 1, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        if self.gamma is not None:
-            check_number("gamma", self.gamma, 0.0, open_low=True)
-        return PENALTIES[self.basis] if self.C is None else float(check_number("C", self.C, 0.0, open_low=True))
-
-    def _kernel_of(self, X: Any) -> Any:
-        """Standardised columns, and the kernel by rows drawn from those of `X`."""
-        seed = draw_seed(self.random_state)
-        features = kernel_features(
-            min(self.n_components, X.shape[0]), X.shape[1], sparse=sp.issparse(X), seed=seed, gamma=self.gamma
-        )
-        return features.fit(X[row_order(X, seed)])
-
-    def _solve(self, X: Any, positive: Mask, weight: Floats, penalty: float) -> None:
-        """Minimise the penalised loss over coefficients of scaled columns, without a scaled copy of the rows."""
-        center, scale = _center_and_scale(X) if self._kernel is None else (np.zeros(X.shape[1]), np.ones(X.shape[1]))
-        share = self.unlabelled_prior_
-        start = np.append(np.zeros(X.shape[1]), logit(share))
-        factor = None
-        if not sp.issparse(X) and X.shape[1] <= LARGEST_CURVATURE:
-            # Fisher information where the search begins: there both kinds of rows are labelled with probability 1/2.
-            curvature = 0.25 * (1.0 - share) ** 2 * _second_moments(X, center, scale, weight)
-            curvature[np.diag_indices(X.shape[1])] += 2.0 * penalty
-            # Without a penalty (C infinite) columns that repeat each other would leave it singular.
-            factor = np.linalg.cholesky(curvature + 1e-12 * np.eye(start.size))
-
-        def loss(steps: Floats) -> tuple[float, Floats]:
-            parameters = steps if factor is None else solve_triangular(factor, steps, lower=True, trans="T")
-            own, constant = parameters[:-1], parameters[-1]
-            beta = own * scale
-            value, slope = labelled_loss(X @ beta + (constant - center @ beta), positive, weight, share)
-            total = slope.sum()
-            gradient = np.append(scale * (X.T @ slope - total * center) + 2.0 * penalty * own, total)
-            if factor is not None:
-                gradient = solve_triangular(factor, gradient, lower=True)
-            return value + penalty * float(own @ own), gradient
-
-        settings = {"maxiter": int(self.max_iter), "ftol": 1e-12, "gtol": 1e-8}
-        with one_blas_thread():
-            first = start if factor is None else factor.T @ start
-            found = minimize(loss, first, jac=True, method="L-BFGS-B", options=settings)
-        if found.nit >= self.max_iter:
-            warnings.warn(
-                f"the likelihood was still rising after {found.nit} iterations. Raise max_iter, or lower C.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-        best = found.x if factor is None else solve_triangular(factor, found.x, lower=True, trans="T")
-        beta = best[:-1] * scale
-        constant = best[-1] - center @ beta
-        of_unlabelled = np.asarray(X @ beta)[~positive] + constant
-        constant += shift_to_share(of_unlabelled, weight[~positive] / weight[~positive].sum(), share)
-        self.n_iter_ = int(found.nit)
-        self.coef_ = beta[None, :]
-        self.intercept_ = np.array([constant + self._population_shift()])
+    def settings(self, share: float, seed: int) -> LogisticSettings:
+        """The regression itself, with a share of positives and a seed; its parameters are checked."""
+        return LogisticSettings(share, self.basis, self.C, self.n_components, self.bandwidth, self.max_iter, seed)
 
     def _log_odds(self, X: Any) -> Floats:
-        if self._kernel is None:
-            return np.asarray(X @ self.coef_[0]) + self.intercept_[0]
-        z = np.empty(X.shape[0])
-        for block in row_blocks(np.arange(X.shape[0]), self.coef_.shape[1], X.shape[1]):
-            z[block] = self._kernel.transform(X[block]) @ self.coef_[0]
-        return z + self.intercept_[0]
+        return self._model.log_odds(X) + self._population_shift()
 
     def density_ratio(self, X: Any) -> Floats:
         """Density of positives over that of unlabelled rows, at most one over the share of positives among these.
@@ -236,27 +326,3 @@ class PULogisticClassifier(BasePUClassifier):
         """
         check_is_fitted(self, "classes_")
         return expit(self._log_odds(self._validate_rows(X)) - self._population_shift()) / self.unlabelled_prior_
-
-
-def _second_moments(X: Any, center: Floats, scale: Floats, weight: Floats) -> Floats:
-    """Weighted second moments of the scaled columns and a constant, a block of rows at a time."""
-    d = X.shape[1]
-    total = np.zeros((d + 1, d + 1))
-    with one_blas_thread():
-        for block in row_blocks(np.arange(X.shape[0]), d, d):
-            rows = np.column_stack([(X[block] - center) * scale, np.ones(block.size)])
-            total += rows.T @ (weight[block, None] * rows)
-    return total
-
-
-def _of_columns(of: Any) -> Floats:
-    """What a reduction over rows gives, as an array; sparse matrices give sparse ones."""
-    return np.asarray(of.toarray() if sp.issparse(of) else of, dtype=np.float64).ravel()
-
-
-def _center_and_scale(X: Any) -> tuple[Floats, Floats]:
-    """Mean of each column and one over the largest distance from it; 0 where a column is constant but for rounding."""
-    mean, high, low = (_of_columns(of) for of in (X.mean(axis=0), X.max(axis=0), X.min(axis=0)))
-    varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
-    reach = np.maximum(high - mean, mean - low)
-    return mean, np.where(varies, 1.0 / np.where(varies, reach, 1.0), 0.0)

@@ -1,30 +1,193 @@
-r"""NNPUClassifier: networks trained with PU risks, many at a time."""
+"""NNPUClassifier: networks that minimise the non-negative risk."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+import copy
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
-from purely._base import draw_seed
-from purely.classifiers._base import BasePUClassifier, log_odds_of_margin
-from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
-from purely.classifiers._nnpu_recipe import read_recipe
+from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.checks import RandomState, check_choice, check_number, check_widths, draw_seed
+from purely.class_prior import ClassPriors
+from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
+from purely.folds import Folds, Keys, deal_folds, row_keys
 from purely.labels import PULabels
+from purely.nn.fitted import by_blocks
+from purely.nn.plan import (
+    ALL_ROWS,
+    Architecture,
+    NetworkRecipe,
+    StackPlan,
+    TrainedStack,
+    check_cv,
+    check_encoder,
+    fit_together,
+    kept_dtypes,
+    plan_members,
+    read_settings,
+)
 from purely.nn.scaling import column_scaling
-from purely.representation._networks import _warn_diverged, by_blocks, fit_together, kept_dtypes
-from purely.representation._plan import ALL_ROWS, Fit, TrainedMember, plan_members
-from purely.representation._recipe import Recipe
 
-if TYPE_CHECKING:
-    from purely.nn.training import History
-
-__all__ = ["NNPUClassifier"]
+__all__ = ["PRESETS", "ClassifierRecipe", "NNPUClassifier", "mean_output", "out_of_fold_output", "read_recipe"]
 
 Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+#: What the paper prints (section 5.2); what it does not print stays as it is set.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        "hidden": (300, 300, 300),
+        "risk": "nnpu",
+        "loss": "sigmoid",
+        "beta": 0.0,
+        "gamma": 1.0,
+        "optimizer": "adam",
+        "schedule": "constant",
+        "max_epochs": 200,
+        "weight_decay": 0.0,
+        "dropout": 0.0,
+        "n_ensemble": 1,
+        "early_stopping": False,
+        "standardize": False,
+    }
+}
+PRESETS["paper-text"] = {**PRESETS["paper"], "optimizer": "adagrad", "learning_rate": 0.01, "max_epochs": 300}
+
+
+@dataclass(frozen=True)
+class ClassifierRecipe:
+    """All choices of a fit.
+
+    Attributes
+    ----------
+    networks : NetworkRecipe
+    validation_fraction : float
+        Share of the rows that are held out to stop by; 0 where nothing is stopped early.
+    n_ensemble : int
+    cv : int
+        Number of folds; 0 for none.
+    refit : bool
+        With folds, whether networks that see all rows are trained too.
+    standardize : bool
+    """
+
+    networks: NetworkRecipe
+    validation_fraction: float
+    n_ensemble: int
+    cv: int
+    refit: bool
+    standardize: bool
+
+    @property
+    def squared(self) -> bool:
+        """Whether outputs are margins of the squared loss rather than log-odds."""
+        return bool(getattr(self.networks.loss, "loss", "") == "squared")
+
+    def plan(
+        self,
+        X: Any,
+        positive: Mask,
+        priors: ClassPriors,
+        *,
+        keys: Keys,
+        folds: Folds | None,
+        seed: int,
+        mapped: bool = False,
+    ) -> StackPlan:
+        """The networks of these choices for rows, their class priors and their folds."""
+        loss = replace(self.networks.loss, population=priors.population, unlabelled=priors.unlabelled)  # type: ignore[type-var]
+        members = plan_members(
+            positive,
+            keys,
+            folds,
+            n_ensemble=self.n_ensemble,
+            validation_fraction=self.validation_fraction,
+            seed=seed,
+            all_rows=self.refit or folds is None,
+        )
+        scaling = column_scaling(X) if self.standardize else None
+        return StackPlan(X, positive, replace(self.networks, loss=loss), scaling, members, mapped)
+
+
+def read_recipe(parameters: Mapping[str, Any], X: Any) -> ClassifierRecipe:
+    """Parameters of a classifier, checked, those of its preset in the place of its own; priors are set later."""
+    from purely.nn.risks import MARGIN_LOSSES, PURisk
+
+    preset = check_choice("preset", parameters["preset"], (None, *PRESETS))
+    values = {**parameters, **(PRESETS[preset] if preset else {})}
+    check_choice("calibration", values["calibration"], CALIBRATIONS)
+    risk = PURisk(
+        0.5,
+        0.5,
+        risk=check_choice("risk", values["risk"], ("nnpu", "upu", "pn")),
+        loss=check_choice("loss", values["loss"], tuple(MARGIN_LOSSES)),
+        beta=check_number("beta", values["beta"], 0.0),
+        gamma=check_number("gamma", values["gamma"], 0.0, 1.0),
+    )
+    hidden, encoder = check_widths("hidden", values["hidden"]), check_encoder(values["encoder"])
+    architecture = Architecture.classifier(X.shape[1], hidden)
+    if encoder is not None:
+        architecture = Architecture.classifier(_output_width(encoder, X), ())
+    held = check_number("validation_fraction", values["validation_fraction"], 0.0, 0.9, open_low=True)
+    batch_size = values["batch_size"]
+    automatic = isinstance(batch_size, str) and batch_size == "auto"
+    rows = 0 if automatic else check_number("batch_size", batch_size, 1, integer=True)
+    return ClassifierRecipe(
+        networks=NetworkRecipe(architecture, risk, read_settings(values), rows, encoder, values["device"]),
+        validation_fraction=held if values["early_stopping"] else 0.0,
+        n_ensemble=check_number("n_ensemble", values["n_ensemble"], 1, integer=True),
+        cv=check_cv(values["cv"]),
+        refit=bool(values["refit"]),
+        standardize=bool(values["standardize"]),
+    )
+
+
+def _output_width(encoder: Any, X: Any) -> int:
+    """How many outputs a module has for a row."""
+    import torch
+
+    rows = X[:2].toarray() if sp.issparse(X) else np.asarray(X[:2])
+    with torch.no_grad():
+        out = copy.deepcopy(encoder).cpu().float().eval()(torch.from_numpy(rows.astype(np.float32)))
+    if out.ndim != 2:
+        raise ValueError(f"encoder must map (rows, columns) to (rows, k); it returned the shape {tuple(out.shape)}.")
+    return int(out.shape[1])
+
+
+def mean_output(networks: Sequence[Any], X: Any) -> Floats:
+    """Output of each row, averaged over networks."""
+    return np.asarray(np.mean([by_blocks(network, X) for network in networks], axis=0), dtype=np.float64)
+
+
+def out_of_fold_output(plan: StackPlan, trained: TrainedStack) -> Floats:
+    """Output of each row by the networks that have not seen it."""
+    output = np.full(plan.positive.size, np.nan)
+    for fold in sorted({t.member.fold for t in trained.members} - {ALL_ROWS}):
+        members = [t for t in trained.members if t.member.fold == fold]
+        rows = members[0].member.test
+        output[rows] = mean_output([t.network for t in members], plan.X[rows])
+    return output
+
+
+def networks_for_new_rows(trained: TrainedStack) -> list[Any]:
+    """The networks that saw all rows, or those of every fold where there are none."""
+    whole = [t.network for t in trained.members if t.member.fold == ALL_ROWS]
+    return whole or [t.network for t in trained.members]
+
+
+@dataclass(frozen=True)
+class PreparedClassifier:
+    """What is known before the networks are trained."""
+
+    stack: StackPlan
+    labels: PULabels
+    recipe: ClassifierRecipe
 
 
 class NNPUClassifier(BasePUClassifier):
@@ -36,7 +199,7 @@ class NNPUClassifier(BasePUClassifier):
     .. math:: \hat R = \pi \operatorname{mean}_P \ell(z) + \max\big(0, \operatorname{mean}_U \ell(-z)
         - \pi \operatorname{mean}_P \ell(-z)\big).
 
-    The members of the ensemble, and with `cross_fit` those of every fold, are networks of one stack, trained together;
+    The members of the ensemble, and with `cv` those of every fold, are networks of one stack, trained together;
     their outputs are averaged.
 
     Parameters
@@ -78,14 +241,14 @@ class NNPUClassifier(BasePUClassifier):
         most 250.
     n_ensemble : int, default=5
         Networks whose outputs are averaged.
-    cross_fit : int, default=0
-        With K of at least 2, K further ensembles are trained in the same stack, each on K-1 of K folds, and
+    cv : int or None, default=None
+        With a number K, K further ensembles are trained in the same stack, each on K-1 of K folds, and
         probabilities are calibrated by what they say about the rows they have not seen.
     refit : bool, default=True
-        With `cross_fit`, whether networks that see all rows are trained too. Otherwise the ensemble is that of all
+        With `cv`, whether networks that see all rows are trained too. Otherwise the ensemble is that of all
         folds, which costs a fraction 1/(K+1) less and leaves each network without one fold of the rows.
     calibration : {"averaged", "isotonic", "sigmoid"}, default="averaged"
-        How, see :func:`purely.calibration.calibrate_scores`. Without `cross_fit` probabilities are what the loss makes
+        How, see :func:`purely.calibration.calibrate_scores`. Without `cv` probabilities are what the loss makes
         of the outputs: with the sigmoid loss these are overconfident.
     threshold : float or pair of float, default=0.5
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
@@ -97,7 +260,7 @@ class NNPUClassifier(BasePUClassifier):
     dtype : {"float32", "bfloat16"}, default="float32"
     checkpoint : path, optional
         File to save to every ten epochs, and to resume from where it exists.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
     verbose : bool, default=False
         Show a progress bar with the risk.
 
@@ -112,7 +275,7 @@ class NNPUClassifier(BasePUClassifier):
     networks_ : list
         The networks behind the predictions, as NumPy arrays (modules where `encoder` is given).
     oof_score_, oof_probability_ : ndarray of shape (n,)
-        Only with `cross_fit`: output and probability of each training row by networks that have not seen it.
+        Only with `cv`: output and probability of each training row by networks that have not seen it.
     history_ : History
         Risks, epoch by epoch, of every network in the stack.
     classes_ : ndarray of shape (2,)
@@ -126,7 +289,7 @@ class NNPUClassifier(BasePUClassifier):
     See Also
     --------
     PUClassifier : The recommended classifier, built on this one.
-    fit_classifiers : Several of these, each on its own data, as one stack.
+    fit_together : Several of these, each on its own data, as one stack.
 
     References
     ----------
@@ -171,7 +334,7 @@ class NNPUClassifier(BasePUClassifier):
         tol: float = 0.0,
         batch_size: Any = "auto",
         n_ensemble: int = 5,
-        cross_fit: int = 0,
+        cv: int | None = None,
         refit: bool = True,
         calibration: str = "averaged",
         threshold: Any = 0.5,
@@ -180,7 +343,7 @@ class NNPUClassifier(BasePUClassifier):
         device: str = "auto",
         dtype: str = "float32",
         checkpoint: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
         verbose: bool = False,
     ) -> None:
         self.class_prior = class_prior
@@ -203,7 +366,7 @@ class NNPUClassifier(BasePUClassifier):
         self.tol = tol
         self.batch_size = batch_size
         self.n_ensemble = n_ensemble
-        self.cross_fit = cross_fit
+        self.cv = cv
         self.refit = refit
         self.calibration = calibration
         self.threshold = threshold
@@ -231,72 +394,37 @@ class NNPUClassifier(BasePUClassifier):
         fit_together([self], [(X, y)])
         return self
 
-    def _prepare(self, X: Any, y: ArrayLike) -> tuple[Fit, PULabels]:
-        """Check data and parameters, resolve the prior, and plan the networks."""
+    def prepare_fit(self, X: Any, y: ArrayLike) -> PreparedClassifier:
+        """Check data and parameters, find the class prior, plan the networks; see :func:`purely.fit_together`."""
         mapped = isinstance(X, np.memmap)
         X, labels = self._start(X, y, dtype=kept_dtypes(X))
-        recipe: Recipe = read_recipe(self.get_params(deep=False), X)
+        recipe = read_recipe(self.get_params(deep=False), X)
         priors = self._resolve_prior(X, labels)
-        recipe = replace(recipe, loss=replace(recipe.loss, population=priors.population, unlabelled=priors.unlabelled))
-        smallest = min(labels.n_positive, labels.n_unlabelled)
-        members = plan_members(
-            X,
-            labels.positive,
-            cross_fit=min(recipe.cross_fit, smallest),
-            n_ensemble=recipe.n_ensemble,
-            n_starts=1,
-            validation_fraction=recipe.validation_fraction,
-            seed=draw_seed(self.random_state),
-        )
-        if recipe.cross_fit and not self.refit:
-            members = [member for member in members if member.fold != ALL_ROWS]
-        scaling = column_scaling(X) if recipe.standardize else None
-        return Fit(X, labels.positive, recipe, scaling, members, mapped), labels
+        seed = draw_seed(self.random_state)
+        keys = row_keys(X, seed)
+        folds = deal_folds(X, labels.positive, recipe.cv, seed, keys) if recipe.cv else None
+        stack = recipe.plan(X, labels.positive, priors, keys=keys, folds=folds, seed=seed, mapped=mapped)
+        return PreparedClassifier(stack, labels, recipe)
 
-    def _adopt(self, fit: Fit, labels: PULabels, trained: list[TrainedMember], history: History) -> None:
+    def finish_fit(self, preparation: PreparedClassifier, trained: TrainedStack) -> None:
         """Keep of the trained networks what the classifier needs, and calibrate where there are folds."""
-        finite = [t if fit.recipe.settings.keep == "best" else replace(t, held_j=t.train_j) for t in trained]
-        _warn_diverged(finite)
-        self.history_ = history
-        whole = [t.network for t in trained if t.member.fold == ALL_ROWS]
-        self.networks_ = whole or [t.network for t in trained]
-        self._squared = fit.recipe.loss.loss == "squared"
+        trained.warn_diverged()
+        self.history_ = trained.history
+        self.networks_ = networks_for_new_rows(trained)
+        self._squared = preparation.recipe.squared
         self._map: ScoreCalibration | None = None
-        for name in ("oof_score_", "oof_probability_"):
-            self.__dict__.pop(name, None)
-        folds = sorted({t.member.fold for t in trained} - {ALL_ROWS})
-        if not folds:
-            return
-        self.oof_score_ = np.empty(fit.positive.size)
-        for fold in folds:
-            members = [t for t in trained if t.member.fold == fold]
-            rows = members[0].member.test
-            self.oof_score_[rows] = _mean_output([t.network for t in members], fit.X[rows])
-        self._calibrate(labels.positive)
+        self.forget("oof_score_", "oof_probability_")
+        if preparation.recipe.cv:
+            self.oof_score_ = out_of_fold_output(preparation.stack, trained)
+            self._calibrate(preparation.labels.positive)
 
-    def _calibrate(self, positive: NDArray[np.bool_]) -> None:
-        from scipy.special import expit
-
+    def _calibrate(self, positive: Mask) -> None:
         own, rest = self.oof_score_[positive], self.oof_score_[~positive]
-        found = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
-        self._map = found
-        self.oof_probability_ = expit(found(self.oof_score_) + self._population_shift())
-
-    def _raw_score(self, X: Any) -> Floats:
-        """Mean output of the networks at validated rows."""
-        return _mean_output(self.networks_, X)
+        self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
+        self.oof_probability_ = expit(self._map(self.oof_score_) + self._population_shift())
 
     def _log_odds(self, X: Any) -> Floats:
-        score = self._raw_score(X)
+        score = mean_output(self.networks_, X)
         if self._map is not None:
             return self._map(score) + self._population_shift()
         return log_odds_of_margin(score) if self._squared else score
-
-
-def _mean_output(networks: Sequence[Any], X: Any) -> Floats:
-    """Output of each row, averaged over networks."""
-
-    def outputs(network: Any) -> Floats:
-        return by_blocks(lambda rows: network.output(network.features(rows)), X)
-
-    return np.asarray(np.mean([outputs(network) for network in networks], axis=0), dtype=np.float64)

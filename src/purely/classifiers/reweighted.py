@@ -7,9 +7,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
+from sklearn.base import clone
 
-from purely.classifiers._base import log_odds_of_margin
-from purely.classifiers._meta import MetaPUClassifier, log_score
+from purely.checks import RandomState
+from purely.classifiers.base import log_odds_of_margin
+from purely.classifiers.meta import MetaPUClassifier
 from purely.labels import check_scenario
 
 __all__ = ["ReweightedPUClassifier"]
@@ -45,7 +47,7 @@ class ReweightedPUClassifier(MetaPUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -81,7 +83,7 @@ class ReweightedPUClassifier(MetaPUClassifier):
         cv: int = 5,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.class_prior = class_prior
@@ -113,7 +115,6 @@ class ReweightedPUClassifier(MetaPUClassifier):
         training = self._ordered(X, y, sample_weight, fit_params)
         estimator, labels = self._base_estimator(), training.labels
         self._resolve_prior(training.X, labels, training.weight)
-        self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
         if self.calibrate:
             self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training)
         self.estimator_ = training.fitted(estimator)
@@ -121,8 +122,6 @@ class ReweightedPUClassifier(MetaPUClassifier):
 
     def _base_estimator(self) -> Any:
         if hasattr(self.estimator, "density_ratio"):
-            from sklearn.base import clone
-
             estimator = clone(self.estimator)
             if "scenario" in estimator.get_params(deep=False):
                 check_scenario(self.scenario)
@@ -131,15 +130,12 @@ class ReweightedPUClassifier(MetaPUClassifier):
         return super()._base_estimator()
 
     def _score(self, X: Any) -> Floats:
-        return log_score(self.estimator_, X)
+        return self._says(self.estimator_, X)
 
     def _log_odds(self, X: Any) -> Floats:
         if self.calibrate:
             return super()._log_odds(X)
-        log_ratio = self._score(X)
-        if not hasattr(self.estimator_, "density_ratio"):
-            log_ratio = log_ratio - self._log_counts
-        posterior = self.unlabelled_prior_ * np.exp(log_ratio)
+        posterior = self.unlabelled_prior_ * np.exp(self._score(X))
         return log_odds_of_margin(2.0 * posterior - 1.0) + self._population_shift()
 
     def density_ratio(self, X: Any) -> Floats:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from purely.classifiers._meta import MetaPUClassifier, Training, log_score
+from purely.checks import RandomState
+from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import PULabels
 
 __all__ = ["SelfTrainingPUClassifier"]
@@ -39,7 +40,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     alternate : bool, default=False
         Fit the prior estimator again in every round, to the scores as its only column; `class_prior` must then be an
-        estimator (in the paper :class:`purely.BestBinPrior`) or "auto".
+        estimator (in the paper :class:`purely.prior.BestBinPrior`) or "auto".
     n_rounds : int, default=4
         Rounds after the first training, which is on all unlabelled rows.
     cv : int, default=5
@@ -48,7 +49,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -92,7 +93,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         cv: int = 5,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.class_prior = class_prior
@@ -166,9 +167,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
     def _prior_of_scores(self, score: Floats, labels: PULabels) -> None:
         estimator = clone(self.prior_estimator_)
         estimator.fit(score[:, None], labels.positive.astype(np.intp))
-        counts = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled, "scenario": self.scenario}
-        self._adopt_prior(estimator, counts)
-        self.prior_estimator_ = estimator
+        self._adopt_estimate(estimator, labels)
 
     def _score(self, X: Any) -> Floats:
-        return log_score(self.estimator_, X)
+        return self._says(self.estimator_, X)

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.classifiers._meta import MetaPUClassifier, Training, log_score
-from purely.classifiers._weights import weighted_quantile
+from purely.checks import RandomState
+from purely.classifiers.meta import MetaPUClassifier, Training
+from purely.classifiers.weights import weighted_quantile
 
 __all__ = ["TwoStepPUClassifier"]
 
@@ -41,7 +42,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -83,7 +84,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         cv: int = 5,
         threshold: Any = 0.5,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.class_prior = class_prior
@@ -123,7 +124,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         for k in np.unique(fold):
             train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             fitted, _ = self._two_steps(estimator, training.part(train))
-            score[test] = log_score(fitted, training.X[test])
+            score[test] = training.log_ratio(fitted, training.X[test])
         self._calibrate(score, training)
         self.estimator_, reliable = self._two_steps(estimator, training)
         self.reliable_negative_ = np.empty(positive.size, dtype=bool)
@@ -140,7 +141,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         target = positive.copy()
         if known.size > 1:  # a single positive cannot be its own spy and be learnt from
             target[spies] = False
-        scores = log_score(training.fitted(estimator, target=target), training.X)
+        scores = training.log_ratio(training.fitted(estimator, target=target), training.X)
         limit = weighted_quantile(scores[spies], self.spy_tolerance, training.weight_of(spies))
         reliable = ~positive & (scores < limit)
         if not reliable.any():  # every row scores like a spy: the lowest are the best guess there is
@@ -151,4 +152,4 @@ class TwoStepPUClassifier(MetaPUClassifier):
         return training.fitted(estimator, rows), reliable
 
     def _score(self, X: Any) -> Floats:
-        return log_score(self.estimator_, X)
+        return self._says(self.estimator_, X)

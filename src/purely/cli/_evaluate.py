@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from purely.cli import _options as o
 from purely.cli._data import FileOptions, label_column
-from purely.cli._scoring import Scorer, load_model, prior_with_interval, scored_batches
+from purely.cli._scoring import Scorer, load_model, scored_batches
 from purely.cli._session import CommandError, Session, run_command
 from purely.tables import LabelRule, find_label_rule
 from purely.tables._labels import count_labels
@@ -109,7 +109,7 @@ def _evaluate(
         report = pu_report(
             y.astype(int),
             probability,
-            prior_with_interval(classifier),
+            classifier,
             at,
             scenario=scenario,
             random_state=session.seed,

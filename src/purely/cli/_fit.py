@@ -15,7 +15,6 @@ import typer
 from purely.cli import _options as o
 from purely.cli._data import FileOptions, TrainingData, load_training
 from purely.cli._output import atomic_path, check_output
-from purely.cli._scoring import prior_with_interval
 from purely.cli._session import CommandError, Session, percent, run_command
 
 if TYPE_CHECKING:
@@ -141,7 +140,7 @@ def choose_size(session: Session, asked: str, data: TrainingData, device: str) -
 def members_of(size: str) -> Any:
     """Members of the classifier for a size."""
     from purely.classifiers import NNPUClassifier
-    from purely.classifiers.auto import LIGHT_MEMBERS
+    from purely.classifiers.members import LIGHT_MEMBERS
 
     if size == "full":
         return "auto"
@@ -177,8 +176,6 @@ def train_classifier(session: Session, data: TrainingData, chosen: dict[str, Any
     model.set_params(class_prior="auto" if given is None else given, checkpoint=None)
     if isinstance(model.prior_estimator_, StoredPrior):
         model.prior_estimator_ = model.prior_estimator_.as_plain()
-    if hasattr(model, "networks_member_"):
-        model.networks_member_.set_params(checkpoint=None)
     return model
 
 
@@ -230,7 +227,7 @@ def _describe(session: Session, data: TrainingData, model: Any, size: str, scena
         report = pu_report(
             data.y,
             model.oof_probability_,
-            prior_with_interval(model),
+            model,
             scenario=scenario,
             out_of_fold=True,
             random_state=session.seed,
@@ -248,7 +245,7 @@ def _describe(session: Session, data: TrainingData, model: Any, size: str, scena
         f"Out of fold at the threshold {report.threshold:g}, estimated without negatives:",
     )
     session.table(
-        ["", "value", "95% interval"],
+        ["", "value", f"{report['precision'].level:.0%} interval"],
         [
             [name, f"{report[name].value:.3f}", f"[{report[name].low:.3f}, {report[name].high:.3f}]"]
             for name in SHOWN

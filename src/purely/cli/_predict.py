@@ -113,7 +113,7 @@ def _predict(
     source = options.open()
     ids = _id_columns(scorer, source, options.ids)
     if threshold is None:
-        from purely.classifiers._thresholds import check_threshold
+        from purely.classifiers.thresholds import check_threshold
 
         threshold = check_threshold(getattr(scorer.classifier, "threshold", 0.5))
     with session.step("Scoring rows") as step:

@@ -125,9 +125,9 @@ def _prior(session: Session, options: FileOptions, max_rows: int, methods: list[
 
 
 def _estimate(name: str, X: Any, y: Any, scenario: str, seed: int) -> dict[str, Any]:
-    import purely
+    from purely import prior
 
-    estimator = getattr(purely, _CLASSES[name])()
+    estimator = getattr(prior, _CLASSES[name])()
     known = estimator.get_params(deep=False)
     settings = {"scenario": scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from purely.cli._session import CommandError, Session
 
 if TYPE_CHECKING:
     from purely.tables import TableEncoder, TableSource
 
-__all__ = ["ScoreSketch", "Scored", "Scorer", "load_model", "map_ordered", "prior_with_interval", "scored_batches"]
+__all__ = ["ScoreSketch", "Scored", "Scorer", "load_model", "map_ordered", "scored_batches"]
 
 Floats = NDArray[np.float64]
 In = TypeVar("In")
@@ -42,15 +42,6 @@ def load_model(path: Any) -> Any:
             "classifier); use it from Python with purely.load."
         )
     return model
-
-
-def prior_with_interval(classifier: Any) -> Any:
-    """A classifier's class prior as the metrics take it: a number, or value and interval, within (0, 1)."""
-    value, *ends = (
-        float(np.clip(v, 1e-6, 1 - 1e-6)) for v in (classifier.class_prior_, *classifier.class_prior_interval_)
-    )
-    low, high = min(*ends, value), max(*ends, value)
-    return (value, low, high) if low < high else value
 
 
 @dataclass
@@ -78,25 +69,19 @@ class Scorer:
         X = encoded.matrix
         for _, step in self.model.steps[1:-1]:
             X = step.transform(X)
-        score = self._score_function()
-        if isinstance(self.classifier, _base_class()):
-            X = self.classifier._validate_rows(X)  # once for the batch, not once a block
+        from purely.crossfit import model_says
+
         log_odds = np.empty(X.shape[0])
         for start in range(0, X.shape[0], MODEL_ROWS):
-            log_odds[start : start + MODEL_ROWS] = score(X[start : start + MODEL_ROWS])
+            log_odds[start : start + MODEL_ROWS] = model_says(
+                self.classifier, X[start : start + MODEL_ROWS], "log-odds"
+            )
         return Scored(batch, log_odds, encoded.unseen, encoded.unreadable)
 
     def count(self, scored: Scored) -> None:
         """Remember what a batch had that could not be used."""
         self.unseen.update(scored.unseen)
         self.unreadable.update(scored.unreadable)
-
-    def _score_function(self) -> Callable[[Any], Floats]:
-        classifier = self.classifier
-        if isinstance(classifier, _base_class()):
-            own: Callable[[Any], Floats] = classifier._log_odds
-            return own
-        return lambda X: np.asarray(logit(np.clip(classifier.predict_proba(X)[:, 1], 1e-13, 1.0 - 1e-13)))
 
     def notes(self, session: Session) -> None:
         """Say what was ignored."""
@@ -107,12 +92,6 @@ class Scorer:
             if counts:
                 listed = ", ".join(f"{name!r} ({n:,})" for name, n in counts.most_common(4))
                 session.note(f"{what}: {listed}{', ...' if len(counts) > 4 else ''}.")
-
-
-def _base_class() -> Any:
-    from purely.classifiers._base import BasePUClassifier
-
-    return BasePUClassifier
 
 
 @dataclass(frozen=True)
@@ -137,7 +116,7 @@ def scored_batches(scorer: Scorer, source: TableSource, extra: Sequence[str]) ->
         _explain_schema(scorer.encoder, source, absent)
     columns = list(dict.fromkeys([*extra, *scorer.encoder.columns_]))
     batches = source.batches(columns, scorer.encoder.arrow_types())
-    from purely._threads import one_blas_thread
+    from purely.threads import one_blas_thread
 
     with one_blas_thread():
         for scored in map_ordered(scorer, batches):

@@ -30,8 +30,6 @@ EXTRAS = {
     "jinja2": "report",
     "pandas": "cli",
     "pyarrow": "cli",
-    "onnx": "onnx",
-    "onnxscript": "onnx",
 }
 
 

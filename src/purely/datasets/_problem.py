@@ -24,9 +24,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.utils import check_array, check_scalar
 
-from purely._base import draw_seed, refuse_huge
+from purely.checks import RandomState, draw_seed, refuse_huge
+from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._densities import Density, Floats, SelectedGaussian, integrate_line
-from purely.labels import ClassPriors, Scenario, check_class_prior, check_scenario
+from purely.labels import Scenario, check_scenario
 
 __all__ = ["PUProblem", "PUSample", "TrueValue"]
 
@@ -221,7 +222,7 @@ class PUProblem:
 
     # -- the true information -----------------------------------------------------------------------------------------
 
-    def information(self, *, n_samples: int = N_SAMPLES, random_state: Any = 0) -> TrueValue:
+    def information(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         r"""The prior-free information :math:`\frac12 E_{p}[(w - 1)^2] = -J_{PU}(w) - \frac12`.
 
         By quadrature in one dimension, and in more where `projection` reduces the problem to one: with
@@ -241,14 +242,14 @@ class PUProblem:
         """
         return self._half_pearson(self.positive, n_samples, random_state)
 
-    def labelled_information(self, *, n_samples: int = N_SAMPLES, random_state: Any = 0) -> TrueValue:
+    def labelled_information(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         """What :meth:`information` becomes with the labelled positives' density in the place of p(x | y=1).
 
         An estimator that sees labelled and unlabelled rows only aims at this value, whether it wants to or not.
         """
         return self._half_pearson(self.labelled or self.positive, n_samples, random_state)
 
-    def smi(self, *, n_samples: int = N_SAMPLES, random_state: Any = 0) -> TrueValue:
+    def smi(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         r"""The squared-loss mutual information :math:`\frac{\pi}{1 - \pi} I` of class and *x* (the paper's SMI)."""
         truth = self.information(n_samples=n_samples, random_state=random_state)
         odds = self.class_prior / (1.0 - self.class_prior)
@@ -266,7 +267,7 @@ class PUProblem:
             self.positive.project(b), self.negative.project(b), self.class_prior, labelled=labelled, name=self.name
         )
 
-    def _half_pearson(self, numerator: Density, n_samples: int, random_state: Any) -> TrueValue:
+    def _half_pearson(self, numerator: Density, n_samples: int, random_state: RandomState) -> TrueValue:
         if self.n_features == 1 or self.projection is not None:
             line = self.reduced()
             on_line = line.positive if numerator is self.positive else (line.labelled or line.positive)
@@ -281,7 +282,9 @@ class PUProblem:
         marks = [*self.positive.landmarks(), *self.negative.landmarks(), *numerator.landmarks()]
         return TrueValue(*integrate_line(integrand, marks), "quadrature")
 
-    def information_by_sample(self, n_samples: int, random_state: Any = 0, *, labelled: bool = False) -> TrueValue:
+    def information_by_sample(
+        self, n_samples: int, random_state: RandomState = 0, *, labelled: bool = False
+    ) -> TrueValue:
         r"""The information by a large sample, the second route to the value that :meth:`information` returns.
 
         Half of the rows come from each class, so that a rare one is seen as often as the other:
@@ -314,7 +317,7 @@ class PUProblem:
         self,
         n_positive: int,
         n_unlabelled: int,
-        random_state: Any = None,
+        random_state: RandomState = 0,
         *,
         scenario: Scenario = "case-control",
         exact_counts: bool = False,
@@ -325,7 +328,7 @@ class PUProblem:
         ----------
         n_positive, n_unlabelled : int
             Number of labelled positives and of unlabelled rows, at least 1 each.
-        random_state : int, RandomState, Generator or None, default=None
+        random_state : int, RandomState, Generator or None, default=0
         scenario : {"case-control", "single-sample"}, default="case-control"
             Two samples, or one sample of ``n_positive + n_unlabelled`` rows of the population of which
             `n_positive` positives get a label. In the latter a biased selection picks the rows one after the other
@@ -372,7 +375,7 @@ class PUProblem:
         )
 
 
-def generator(random_state: Any) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """A private generator from whatever scikit-learn accepts as `random_state`, or from a Generator as it is."""
     if isinstance(random_state, np.random.Generator):
         return random_state

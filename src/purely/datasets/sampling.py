@@ -11,8 +11,10 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar, column_or_1d
 
+from purely.checks import RandomState
+from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._problem import draw_count, generator
-from purely.labels import ClassPriors, Scenario, check_class_prior, check_scenario, read_labels
+from purely.labels import Scenario, check_scenario, read_labels
 
 __all__ = ["PUDraw", "make_pu"]
 
@@ -100,7 +102,7 @@ def make_pu(
     n_validation_positive: int = 0,
     n_validation_unlabelled: int = 0,
     n_test: int = 0,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUDraw:
     r"""Draw a positive-unlabelled sample from fully labelled data.
 
@@ -134,7 +136,7 @@ def make_pu(
         Size of a second positive-unlabelled sample (the paper: 50 and 200); both or neither.
     n_test : int, default=0
         Rows of a test set drawn from the population at the same prior.
-    random_state : int, RandomState, Generator or None, default=None
+    random_state : int, RandomState, Generator or None, default=0
 
     Returns
     -------

@@ -20,8 +20,7 @@ density ratio at each row; ``sample.problem`` evaluates the truth anywhere else.
 
 from __future__ import annotations
 
-from typing import Any
-
+from purely.checks import RandomState
 from purely.datasets import problems
 from purely.datasets._problem import PUSample
 from purely.labels import Scenario
@@ -47,7 +46,7 @@ def make_gaussians(
     n_features: int = 1,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Two normal classes apart by a shift.
 
@@ -71,7 +70,7 @@ def make_paper_data(
     class_prior: float = 0.7,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """The paper's artificial data: negatives on both sides of the positives, and a column of misleading variance.
 
@@ -99,7 +98,7 @@ def make_overlapping(
     n_features: int = 2,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Classes that overlap everywhere, so that no region is purely positive.
 
@@ -128,7 +127,7 @@ def make_high_dimensional(
     class_prior: float = 0.5,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Many columns, few of them informative.
 
@@ -158,7 +157,7 @@ def make_imbalanced(
     n_features: int = 5,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """One rare class: positives at the default prior, negatives at 0.95.
 
@@ -187,7 +186,7 @@ def make_heavy_tailed(
     n_features: int = 2,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Heavy tails, and gross outliers that say nothing about the class.
 
@@ -220,7 +219,7 @@ def make_label_biased(
     n_features: int = 2,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Labels that are not selected at random: clear positives are labelled more often than doubtful ones.
 
@@ -247,7 +246,7 @@ def make_independent(
     n_features: int = 2,
     scenario: Scenario = "case-control",
     exact_counts: bool = False,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> PUSample:
     """Nothing to learn: both classes have the same law, the true information is 0.
 

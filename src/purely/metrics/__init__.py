@@ -16,7 +16,7 @@ draw. Where rows stand for several, draw them in proportion to their weights fir
 rows drawn, and too short by as much as rows repeat.
 """
 
-from purely._prior_value import PriorValue
+from purely.class_prior import Prior
 from purely.metrics._calibration import PUCalibrationCurve, pu_calibration_curve, pu_calibration_error
 from purely.metrics._curves import (
     PUPrecisionRecallCurve,
@@ -45,7 +45,7 @@ __all__ = [
     "PUPrecisionRecallCurve",
     "PUROCCurve",
     "PUReport",
-    "PriorValue",
+    "Prior",
     "pu_accuracy",
     "pu_average_precision",
     "pu_balanced_accuracy",

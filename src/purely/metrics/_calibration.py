@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 from sklearn.utils import check_scalar
 
-from purely._base import level_to_z
+from purely.checks import RandomState, level_to_z
 from purely.labels import Scenario
-from purely.metrics._estimate import Evaluation, Floats, PUEstimate, needs_prior
+from purely.metrics._estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, needs_prior
 
 __all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
 
@@ -86,22 +86,20 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
     return _Bins(counts, (means[0], means[1]))
 
 
-def _variances(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
-    """Sampling variance of each gap: P and U apart, or one sample whose positives enter both means."""
+def _covariance(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
+    """Sampling covariance of the gaps: the sum of squares of what each row contributes to them, shape (bins, bins)."""
     (n_p, n_u), (mean_p, mean_u) = bins.counts, bins.predicted
+    n_p, n_u = n_p + HALF_A_ROW, n_u + HALF_A_ROW  # a bin without positives has a share of them that is not exactly 0
     total_p, total_u = n_p.sum(), n_u.sum()
-    share_p = n_p / total_p
+    each = np.eye(n_p.size)
+    of_p = -prior * (each - n_p / total_p) / total_p  # of a positive in the bin of the row, to the gap of the column
     if evaluation.scenario == "case-control":
-        of_p = prior**2 * share_p * (1.0 - share_p) / total_p
-        share_u = n_u / total_u
-        return np.asarray(of_p + mean_u**2 * share_u * (1.0 - share_u) / total_u)
-    n = total_p + total_u
-    mean = (n_p * mean_p + n_u * mean_u) / n
-    # contribution of a row to the gap: p 1_b / n - pi (1_b - share) / n_P at a positive, p 1_b / n elsewhere
-    inside_p = (mean_p - mean) / n - prior * (1.0 - share_p) / total_p
-    outside_p = -mean / n + prior * share_p / total_p
-    of_p = n_p * inside_p**2 + (total_p - n_p) * outside_p**2
-    return np.asarray(of_p + n_u * ((mean_u - mean) / n) ** 2 + (total_u - n_u) * (mean / n) ** 2)
+        of_u = (each * mean_u - n_u * mean_u / total_u) / total_u
+    else:  # the P rows are a part of the population's rows
+        n = total_p + total_u
+        mean = (n_p * mean_p + n_u * mean_u) / n
+        of_p, of_u = of_p + (each * mean_p - mean) / n, (each * mean_u - mean) / n
+    return np.asarray((of_p.T * n_p) @ of_p + (of_u.T * n_u) @ of_u)
 
 
 def pu_calibration_error(
@@ -113,9 +111,9 @@ def pu_calibration_error(
     strategy: Strategy = "quantile",
     debias: bool = True,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Expected calibration error of probabilities of the *true* class, from positive and unlabelled rows.
 
@@ -132,9 +130,9 @@ def pu_calibration_error(
     debias : bool, default=True
         Subtract what chance alone adds to the gaps.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=500
-    random_state : int, RandomState or None, default=None
+    level : float, default=0.9
+    n_resamples : int, default=500
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -152,11 +150,12 @@ def pu_calibration_error(
     True
     """
     evaluation = Evaluation.read(
-        y, needs_prior(class_prior, "the calibration error"), scenario, level, n_bootstrap, random_state
+        y, needs_prior(class_prior, "the calibration error"), scenario, level, n_resamples, random_state
     )
     assert evaluation.prior is not None
     bins = _bin_rows(evaluation, probability, n_bins, strategy)
-    variances = _variances(evaluation, bins, evaluation.prior.value)
+    covariance = _covariance(evaluation, bins, evaluation.prior.value)
+    variances = np.diag(covariance)
     mean_p, mean_u = bins.predicted
     share_of_p = bins.counts[0].sum() / evaluation.labels.positive.size
 
@@ -181,10 +180,11 @@ def pu_calibration_error(
     )
     # gaps that are jointly no larger than chance makes them leave a calibrated model possible
     p, x = evaluation.shares(*bins.counts)
-    of_prior = (p * (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))) ** 2
-    spread = np.maximum(variances + of_prior, np.finfo(np.float64).tiny)  # one bin and a known prior leave no spread
-    joint = float((gaps(p, x, np.asarray(evaluation.prior.value)) ** 2 / spread).sum())
-    if np.isfinite(estimate.low) and joint <= chdtri(variances.size, 1.0 - evaluation.level):
+    of_prior = (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))
+    spread = covariance + of_prior**2 * np.outer(p, p)
+    gap = gaps(p, x, np.asarray(evaluation.prior.value))
+    joint, rank = float(gap @ np.linalg.pinv(spread, hermitian=True) @ gap), int(np.linalg.matrix_rank(spread))
+    if np.isfinite(estimate.low) and joint <= chdtri(max(rank, 1), 1.0 - evaluation.level):
         estimate = replace(estimate, low=0.0)
     floor = float(np.sqrt(2.0 / np.pi * variances).sum())
     return replace(estimate, note=estimate.note or f"Chance alone gives gaps that add up to {floor:.3f} on these rows.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from purely.checks import RandomState
 from purely.labels import Scenario
 from purely.metrics._estimate import MAX_GROUPS, Evaluation, Floats, Functional, group_scores, needs_prior
 from purely.metrics._ranking import false_positive_mass, precision_at
@@ -67,9 +68,9 @@ def pu_roc_curve(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUROCCurve:
     """ROC curve of positives against negatives, with a pointwise interval of the false positive rate.
 
@@ -94,7 +95,7 @@ def pu_roc_curve(
         mass = false_positive_mass(p, x, prior)[1]
         return np.asarray(np.minimum(mass / (1.0 - np.asarray(prior)[..., None]), 1.0))
 
-    given = y, score, needs_prior(class_prior, "the ROC curve"), scenario, level, n_bootstrap, random_state
+    given = y, score, needs_prior(class_prior, "the ROC curve"), scenario, level, n_resamples, random_state
     curve = _curve(functional, *given)
     return PUROCCurve(
         false_positive_rate=np.append(0.0, curve.value),
@@ -113,9 +114,9 @@ def pu_precision_recall_curve(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUPrecisionRecallCurve:
     """Precision and recall at every threshold, with a pointwise interval of the precision.
 
@@ -138,7 +139,7 @@ def pu_precision_recall_curve(
     def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
         return precision_at(*false_positive_mass(p, x, prior), prior)
 
-    given = y, score, needs_prior(class_prior, "the precision-recall curve"), scenario, level, n_bootstrap, random_state
+    given = y, score, needs_prior(class_prior, "the precision-recall curve"), scenario, level, n_resamples, random_state
     curve = _curve(functional, *given)
     return PUPrecisionRecallCurve(
         curve.value, curve.recall, curve.thresholds, curve.low, curve.high, curve.level, curve.assumption
@@ -165,18 +166,18 @@ def _curve(
     class_prior: Any,
     scenario: Scenario,
     level: float,
-    n_bootstrap: int,
-    random_state: Any,
+    n_resamples: int,
+    random_state: RandomState,
 ) -> _Curve:
     """A functional of shares at every threshold; the band is the draws' spread around their own mean."""
-    evaluation = Evaluation.read(y, class_prior, scenario, level, n_bootstrap, random_state)
+    evaluation = Evaluation.read(y, class_prior, scenario, level, n_resamples, random_state)
     assert evaluation.prior is not None
     scores = evaluation.column(score, "score")
     group, n_groups = group_scores(scores)
     p, x = evaluation.shares(*evaluation.counts(group, n_groups))
     value = functional(p, x, np.asarray(evaluation.prior.value))
     low = high = np.full_like(value, np.nan)
-    if evaluation.n_bootstrap > 1:
+    if evaluation.n_resamples > 1:
         coarse, n_coarse = group_scores(scores, MAX_GROUPS // 4)
         draws = functional(*evaluation.draws(*evaluation.counts(coarse, n_coarse), 0.0))
         tail = (1.0 - evaluation.level) / 2.0

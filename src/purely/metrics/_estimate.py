@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar, column_or_1d
 
-from purely._base import draw_seed, level_to_z
-from purely._prior_value import PriorValue, read_prior
-from purely.labels import ClassPriors, PULabels, Scenario, check_scenario, read_labels
+from purely.checks import RandomState, draw_seed, level_to_z
+from purely.class_prior import ClassPriors, Prior, read_prior
+from purely.labels import PULabels, Scenario, check_scenario, read_labels
 
 Floats = NDArray[np.float64]
 #: (shares of P, shares of the population, class prior) -> value; the groups are the last axis, draws the first.
@@ -57,7 +57,7 @@ class PUEstimate:
     value : float
         Within the metric's legal range.
     standard_error, low, high : float
-        From `n_bootstrap` draws of the rows and of the class prior; NaN where none were asked for.
+        From `n_resamples` draws of the rows and of the class prior; NaN where none were asked for.
     level : float
         Level of the interval.
     assumption : str
@@ -90,10 +90,10 @@ class Evaluation:
     """What every metric is asked with: labels, prior, scenario, and how to resample."""
 
     labels: PULabels
-    prior: PriorValue | None
+    prior: Prior | None
     scenario: Scenario
     level: float
-    n_bootstrap: int
+    n_resamples: int
     seed: int
 
     @classmethod
@@ -103,14 +103,14 @@ class Evaluation:
         class_prior: Any,
         scenario: Scenario,
         level: float,
-        n_bootstrap: int,
-        random_state: Any,
+        n_resamples: int,
+        random_state: RandomState,
     ) -> Evaluation:
         """Validate what all metrics share; a prior of None is for metrics that need none."""
         labels = read_labels(y)
         scenario = check_scenario(scenario)
         level_to_z(level)
-        n_draws = int(check_scalar(n_bootstrap, "n_bootstrap", (int, np.integer), min_val=0))
+        n_draws = int(check_scalar(n_resamples, "n_resamples", (int, np.integer), min_val=0))
         prior = None
         if class_prior is not None:
             prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
@@ -164,14 +164,14 @@ class Evaluation:
         return n_p / n_p.sum(-1, keepdims=True), population / population.sum(-1, keepdims=True)
 
     def draws(self, n_p: Floats, n_u: Floats, smoothing: float) -> tuple[Floats, Floats, Floats]:
-        """Shares of P and of the population in each group, and the prior, `n_bootstrap` times.
+        """Shares of P and of the population in each group, and the prior, `n_resamples` times.
 
         The Bayesian bootstrap: gamma weights, summed over a group's rows. In the case-control scenario P and U are two
         samples and are weighted apart; in the single-sample scenario all rows are one sample.
         """
         rng = np.random.default_rng(self.seed)
-        shape = (self.n_bootstrap, n_p.size)
-        priors = np.ones(self.n_bootstrap) if self.prior is None else self.prior.draw(self.n_bootstrap, rng)
+        shape = (self.n_resamples, n_p.size)
+        priors = np.ones(self.n_resamples) if self.prior is None else self.prior.draw(self.n_resamples, rng)
         weight_p = rng.standard_gamma(n_p + smoothing, shape)
         weight_u = rng.standard_gamma(n_u + smoothing, shape)
         if self.scenario == "single-sample":
@@ -202,7 +202,7 @@ class Evaluation:
         raw = float(functional(*self.shares(*counts), prior))
         value = float(np.clip(raw, *legal))
         error, low, high = np.nan, np.nan, np.nan
-        if self.n_bootstrap > 1:
+        if self.n_resamples > 1:
             on_draws, grouped = resampled or (functional, counts)
             draws = np.asarray(on_draws(*self.draws(*grouped, smoothing)), dtype=np.float64)
             tail = (1.0 - self.level) / 2.0

@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from purely.checks import RandomState
 from purely.labels import Scenario
 from purely.metrics._estimate import (
     MAX_GROUPS,
@@ -77,15 +78,15 @@ def ranking_metric(
     class_prior: Any,
     scenario: Scenario,
     level: float,
-    n_bootstrap: int,
-    random_state: Any,
+    n_resamples: int,
+    random_state: RandomState,
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and scores."""
-    evaluation = Evaluation.read(y, needs_prior(class_prior, name), scenario, level, n_bootstrap, random_state)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, name), scenario, level, n_resamples, random_state)
     scores = evaluation.column(score, "score")
     functional = FUNCTIONALS[name]
     counts = evaluation.counts(*group_scores(scores))
-    grouped = evaluation.counts(*group_scores(scores, MAX_GROUPS)) if evaluation.n_bootstrap else counts
+    grouped = evaluation.counts(*group_scores(scores, MAX_GROUPS)) if evaluation.n_resamples else counts
     note = "All scores are equal: they rank nothing." if counts[0].size == 1 else ""
     return evaluation.estimate(
         name,
@@ -104,9 +105,9 @@ def pu_roc_auc(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Area under the ROC curve of positives against negatives: :math:`(A - \pi/2) / (1 - \pi)`.
 
@@ -120,10 +121,10 @@ def pu_roc_auc(
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
         The population's p(y=1). An interval, or an estimator's ``class_prior_interval_``, is carried through.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=500
+    level : float, default=0.9
+    n_resamples : int, default=500
         Draws of rows and prior; 0 for the value alone.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -135,11 +136,11 @@ def pu_roc_auc(
     >>> from purely.metrics import pu_roc_auc
     >>> data = make_gaussians(1000, 2000, random_state=1)
     >>> print(pu_roc_auc(data.y, data.X[:, 0], class_prior=0.5, random_state=0))  # the truth is 0.921
-    roc_auc 0.928 [0.892, 0.962] (95% interval)
+    roc_auc 0.928 [0.897, 0.957] (90% interval)
     >>> print(pu_roc_auc(data.y, data.X[:, 0], class_prior=(0.4, 0.6), random_state=0))
-    roc_auc 0.928 [0.849, 1.000] (95% interval)
+    roc_auc 0.928 [0.851, 1.000] (90% interval)
     """
-    return ranking_metric("roc_auc", y, score, class_prior, scenario, level, n_bootstrap, random_state)
+    return ranking_metric("roc_auc", y, score, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_average_precision(
@@ -148,9 +149,9 @@ def pu_average_precision(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     """Mean precision over the positives' scores, the area under the precision-recall curve.
 
@@ -162,6 +163,6 @@ def pu_average_precision(
     >>> from purely.metrics import pu_average_precision
     >>> data = make_gaussians(1000, 2000, random_state=1)
     >>> print(pu_average_precision(data.y, data.X[:, 0], class_prior=0.5, random_state=0))  # the truth is 0.922
-    average_precision 0.929 [0.894, 0.965] (95% interval)
+    average_precision 0.929 [0.899, 0.960] (90% interval)
     """
-    return ranking_metric("average_precision", y, score, class_prior, scenario, level, n_bootstrap, random_state)
+    return ranking_metric("average_precision", y, score, class_prior, scenario, level, n_resamples, random_state)

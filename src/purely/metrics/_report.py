@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely._base import draw_seed
-from purely._prior_value import PriorValue
-from purely.labels import ClassPriors, Scenario
+from purely.checks import RandomState, draw_seed
+from purely.class_prior import ClassPriors, Prior
+from purely.labels import Scenario
 from purely.metrics._calibration import pu_calibration_error
 from purely.metrics._estimate import OUT_OF_FOLD, Evaluation, PUEstimate, needs_prior, widened
 from purely.metrics._ranking import FUNCTIONALS as RANKING
@@ -32,7 +32,7 @@ class PUReport:
     ----------
     estimates : dict of str to PUEstimate
         Also by ``report["f1"]``.
-    class_prior : PriorValue
+    class_prior : Prior
         The population's prior and its interval.
     priors : ClassPriors
         The same prior, the share among the unlabelled rows and the labelling frequency.
@@ -46,7 +46,7 @@ class PUReport:
     """
 
     estimates: dict[str, PUEstimate] = field(repr=False)
-    class_prior: PriorValue
+    class_prior: Prior
     priors: ClassPriors
     n_positive: int
     n_unlabelled: int
@@ -89,9 +89,9 @@ def pu_report(
     *,
     out_of_fold: bool = False,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUReport:
     """Everything that positive and unlabelled rows say about a score and a threshold.
 
@@ -110,9 +110,9 @@ def pu_report(
         of one model for new rows. Standard errors and intervals are then 1.25 times as long, see
         :mod:`purely.metrics`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=500
-    random_state : int, RandomState or None, default=None
+    level : float, default=0.9
+    n_resamples : int, default=500
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -128,23 +128,23 @@ def pu_report(
     0.849
     >>> print(report)  # doctest: +ELLIPSIS
     1000 labelled positives, 2000 unlabelled rows, case-control; class prior 0.5 ...
-                           value   error   95% interval
+                           value   error   90% interval
     accuracy               0.849   ...
     """
     needs_prior(class_prior, "the report")
     seed = draw_seed(random_state)
-    evaluation = Evaluation.read(y, class_prior, scenario, level, n_bootstrap, seed)
+    evaluation = Evaluation.read(y, class_prior, scenario, level, n_resamples, seed)
     scores = evaluation.column(score, "score")
     predicted = scores > float(threshold)
     labels, prior = evaluation.labels, evaluation.prior
     assert prior is not None
-    rest = (prior, scenario, level, n_bootstrap, seed)
+    rest = (prior, scenario, level, n_resamples, seed)
     estimates = {name: threshold_metric(name, y, predicted, *rest) for name in _PREDICTED}
     estimates |= {name: ranking_metric(name, y, scores, *rest) for name in RANKING}
     options: dict[str, Any] = {
         "scenario": scenario,
         "level": level,
-        "n_bootstrap": n_bootstrap,
+        "n_resamples": n_resamples,
         "random_state": seed,
     }
     estimates["risk"] = pu_risk(y, scores, prior, threshold=threshold, **options)

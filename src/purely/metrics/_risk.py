@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from purely.checks import RandomState
 from purely.labels import Scenario
 from purely.metrics._estimate import (
     HALF_A_ROW,
@@ -73,9 +74,9 @@ def pu_risk(
     estimator: Literal["upu", "nnpu"] = "upu",
     threshold: float | None = None,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Risk of a scoring function, unbiased (uPU) or non-negative (nnPU).
 
@@ -93,9 +94,9 @@ def pu_risk(
     threshold : float, default=None
         A row is predicted positive above it. None is 0, the threshold of a decision function. "brier" has none.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=500
-    random_state : int, RandomState or None, default=None
+    level : float, default=0.9
+    n_resamples : int, default=500
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -107,7 +108,7 @@ def pu_risk(
     >>> from purely.metrics import pu_risk
     >>> data = make_gaussians(1000, 2000, random_state=1)
     >>> print(pu_risk(data.y, data.X[:, 0], 0.5, threshold=1.0, random_state=0))  # the truth is 0.159
-    zero-one risk 0.151 [0.119, 0.181] (95% interval)
+    zero-one risk 0.151 [0.124, 0.177] (90% interval)
     """
     if loss not in LOSSES:
         raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Loss)))}; {loss!r} was given.")
@@ -115,7 +116,7 @@ def pu_risk(
         raise ValueError(f"estimator must be 'upu' or 'nnpu'; {estimator!r} was given.")
     if loss == "brier" and threshold is not None:
         raise ValueError("the Brier score has no threshold; leave threshold=None.")
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "risk"), scenario, level, n_bootstrap, random_state)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "risk"), scenario, level, n_resamples, random_state)
     scores = evaluation.column(score, "score")
     if loss == "brier" and not ((scores >= 0.0) & (scores <= 1.0)).all():
         raise ValueError("the Brier score needs probabilities between 0 and 1 as scores.")
@@ -132,7 +133,7 @@ def pu_risk(
         return risk_functional(at_positive, at_negative, estimator == "nnpu"), evaluation.counts(group, n_groups)
 
     functional, counts = on(*group_scores(margin))
-    resampled = on(*group_scores(margin, MAX_GROUPS)) if evaluation.n_bootstrap else None
+    resampled = on(*group_scores(margin, MAX_GROUPS)) if evaluation.n_resamples else None
     return evaluation.estimate(
         f"{loss} risk",
         functional,

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from purely.checks import RandomState
 from purely.labels import Scenario
 from purely.metrics._estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, needs_prior
 
@@ -93,13 +94,13 @@ def threshold_metric(
     class_prior: Any,
     scenario: Scenario,
     level: float,
-    n_bootstrap: int,
-    random_state: Any,
+    n_resamples: int,
+    random_state: RandomState,
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and predicted classes."""
     functional, legal, with_prior = FUNCTIONALS[name]
     prior = needs_prior(class_prior, name) if with_prior else None
-    evaluation = Evaluation.read(y, prior, scenario, level, n_bootstrap, random_state)
+    evaluation = Evaluation.read(y, prior, scenario, level, n_resamples, random_state)
     predicted = evaluation.predictions(y_pred)
     note = ""
     if not predicted.any() and name in ("precision", "lift", "lee_liu"):
@@ -114,9 +115,9 @@ def pu_precision(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Share of true positives among the rows predicted positive: :math:`\pi r / q`.
 
@@ -129,11 +130,11 @@ def pu_precision(
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
         The population's p(y=1). An interval, or an estimator's ``class_prior_interval_``, is carried through.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
+    level : float, default=0.9
         Level of the interval.
-    n_bootstrap : int, default=500
+    n_resamples : int, default=500
         Draws of rows and prior; 0 for the value alone.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -146,12 +147,12 @@ def pu_precision(
     >>> data = make_gaussians(1000, 2000, random_state=1)
     >>> estimate = pu_precision(data.y, data.X[:, 0] > 1.0, class_prior=0.5, random_state=0)
     >>> print(estimate)
-    precision 0.851 [0.812, 0.895] (95% interval)
+    precision 0.851 [0.818, 0.891] (90% interval)
     >>> unlabelled = data.y == 0  # what the estimate did not see
     >>> round(float(data.y_true[unlabelled][data.X[unlabelled, 0] > 1.0].mean()), 3)
     0.861
     """
-    return threshold_metric("precision", y, y_pred, class_prior, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("precision", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_recall(
@@ -160,9 +161,9 @@ def pu_recall(
     class_prior: Any = None,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Share of the positives that are predicted positive: :math:`r = E_P[\hat y]`, with no prior in it.
 
@@ -174,7 +175,7 @@ def pu_recall(
     >>> pu_recall([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 1, 0], random_state=0).value
     0.75
     """
-    return threshold_metric("recall", y, y_pred, None, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("recall", y, y_pred, None, scenario, level, n_resamples, random_state)
 
 
 def pu_specificity(
@@ -183,9 +184,9 @@ def pu_specificity(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Share of the negatives that are predicted negative: :math:`1 - (q - \pi r) / (1 - \pi)`.
 
@@ -194,10 +195,10 @@ def pu_specificity(
     Examples
     --------
     >>> from purely.metrics import pu_specificity
-    >>> pu_specificity([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], class_prior=0.25, n_bootstrap=0).value
+    >>> pu_specificity([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     1.0
     """
-    return threshold_metric("specificity", y, y_pred, class_prior, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("specificity", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_accuracy(
@@ -206,9 +207,9 @@ def pu_accuracy(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Share of rows of the population predicted right: :math:`1 - \pi - q + 2 \pi r`.
 
@@ -217,10 +218,10 @@ def pu_accuracy(
     Examples
     --------
     >>> from purely.metrics import pu_accuracy
-    >>> pu_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_bootstrap=0).value
+    >>> pu_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     0.75
     """
-    return threshold_metric("accuracy", y, y_pred, class_prior, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("accuracy", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_balanced_accuracy(
@@ -229,19 +230,19 @@ def pu_balanced_accuracy(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     """Mean of recall and specificity. Arguments as for :func:`pu_precision`.
 
     Examples
     --------
     >>> from purely.metrics import pu_balanced_accuracy
-    >>> pu_balanced_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.5, n_bootstrap=0).value
+    >>> pu_balanced_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.5, n_resamples=0).value
     0.75
     """
-    return threshold_metric("balanced_accuracy", y, y_pred, class_prior, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("balanced_accuracy", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_f1(
@@ -250,9 +251,9 @@ def pu_f1(
     class_prior: Any,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Harmonic mean of precision and recall: :math:`2 \pi r / (\pi + q)`.
 
@@ -261,10 +262,10 @@ def pu_f1(
     Examples
     --------
     >>> from purely.metrics import pu_f1
-    >>> pu_f1([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_bootstrap=0).value
+    >>> pu_f1([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     0.5
     """
-    return threshold_metric("f1", y, y_pred, class_prior, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("f1", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
 
 
 def pu_lift(
@@ -273,9 +274,9 @@ def pu_lift(
     class_prior: Any = None,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""How many times more frequent positives are among the rows predicted positive: :math:`r / q`, prior-free.
 
@@ -285,10 +286,10 @@ def pu_lift(
     Examples
     --------
     >>> from purely.metrics import pu_lift
-    >>> pu_lift([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], n_bootstrap=0).value
+    >>> pu_lift([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], n_resamples=0).value
     4.0
     """
-    return threshold_metric("lift", y, y_pred, None, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("lift", y, y_pred, None, scenario, level, n_resamples, random_state)
 
 
 def pu_lee_liu(
@@ -297,9 +298,9 @@ def pu_lee_liu(
     class_prior: Any = None,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 500,
-    random_state: Any = None,
+    level: float = 0.9,
+    n_resamples: int = 500,
+    random_state: RandomState = 0,
 ) -> PUEstimate:
     r"""Lee and Liu's criterion :math:`r^2 / q`, which is precision times recall over the prior, and prior-free.
 
@@ -314,7 +315,7 @@ def pu_lee_liu(
     Examples
     --------
     >>> from purely.metrics import pu_lee_liu
-    >>> pu_lee_liu([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], n_bootstrap=0).value
+    >>> pu_lee_liu([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], n_resamples=0).value
     1.0
     """
-    return threshold_metric("lee_liu", y, y_pred, None, scenario, level, n_bootstrap, random_state)
+    return threshold_metric("lee_liu", y, y_pred, None, scenario, level, n_resamples, random_state)

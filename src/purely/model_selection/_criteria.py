@@ -15,18 +15,16 @@ which the density ratio, and so p(y=1|x), makes largest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
+from purely.crossfit import Statement
 from purely.metrics._estimate import Floats, Functional, group_scores
 from purely.metrics._ranking import FUNCTIONALS as RANKING
 from purely.metrics._risk import LOSSES, risk_functional
 from purely.metrics._threshold import FUNCTIONALS as THRESHOLD
-
-Kind = Literal["classes", "scores", "margins", "weights", "probabilities"]
 
 
 @dataclass(frozen=True)
@@ -34,13 +32,13 @@ class Criterion:
     """A name, what it looks at, whether more is better, and whether its formula holds the prior."""
 
     name: str
-    kind: Kind
+    kind: Statement
     greater_is_better: bool = True
     with_prior: bool = True
 
     def prepare(self, output: Floats) -> tuple[NDArray[np.intp], int, Functional]:
         """Group of each row, number of groups, and the functional of the groups' shares."""
-        if self.kind == "classes":
+        if self.kind == "class":
             group, n_groups = (output > 0.5).astype(np.intp), 2
             if self.name == "risk":
                 return group, n_groups, risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), False)
@@ -68,14 +66,14 @@ def _information(values: Floats) -> Functional:
 
 
 CRITERIA: dict[str, Criterion] = {
-    **{name: Criterion(name, "classes", True, needs) for name, (_, _, needs) in THRESHOLD.items()},
-    **{name: Criterion(name, "scores") for name in RANKING},
-    "risk": Criterion("risk", "classes", greater_is_better=False),
-    "brier": Criterion("brier", "probabilities", greater_is_better=False),
-    "logistic_risk": Criterion("logistic_risk", "margins", greater_is_better=False),
-    "sigmoid_risk": Criterion("sigmoid_risk", "margins", greater_is_better=False),
-    "ranking": Criterion("ranking", "scores", with_prior=False),
-    "information": Criterion("information", "weights", with_prior=False),
+    **{name: Criterion(name, "class", True, needs) for name, (_, _, needs) in THRESHOLD.items()},
+    **{name: Criterion(name, "score") for name in RANKING},
+    "risk": Criterion("risk", "class", greater_is_better=False),
+    "brier": Criterion("brier", "probability", greater_is_better=False),
+    "logistic_risk": Criterion("logistic_risk", "log-odds", greater_is_better=False),
+    "sigmoid_risk": Criterion("sigmoid_risk", "log-odds", greater_is_better=False),
+    "ranking": Criterion("ranking", "score", with_prior=False),
+    "information": Criterion("information", "ratio", with_prior=False),
 }
 
 
@@ -88,29 +86,3 @@ def find_criterion(name: object, class_prior: Any) -> Criterion:
         free = ", ".join(repr(n) for n, c in sorted(CRITERIA.items()) if not c.with_prior and n != "recall")
         raise ValueError(f"scoring={name!r} needs class_prior; without one choose among {free}.")
     return criterion
-
-
-def model_output(estimator: Any, X: Any, kind: Kind, classes: NDArray[Any]) -> Floats:
-    """What a fitted model says about rows: 1 and 0 for its classes, scores, margins or probabilities.
-
-    A score only orders rows; a margin has its threshold at 0 (the logit of a probability where a model has no decision
-    function); a weight is any multiple of the probability, such as the density ratio. `classes` is the coding of the
-    labels, the positive one last.
-    """
-    if kind == "classes":
-        return np.asarray(np.asarray(estimator.predict(X)) == classes[1], dtype=np.float64)
-    if kind in ("scores", "margins") and hasattr(estimator, "decision_function"):
-        return np.asarray(estimator.decision_function(X), dtype=np.float64).reshape(-1)
-    if hasattr(estimator, "predict_proba"):
-        columns = list(getattr(estimator, "classes_", classes))
-        p = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, columns.index(classes[1])]
-        return np.asarray(logit(np.clip(p, 1e-12, 1.0 - 1e-12))) if kind == "margins" else p
-    if kind in ("scores", "weights") and hasattr(estimator, "density_ratio"):
-        return np.maximum(np.asarray(estimator.density_ratio(X), dtype=np.float64).reshape(-1), 0.0)
-    needed = {
-        "scores": "decision_function, predict_proba or density_ratio",
-        "margins": "decision_function or predict_proba",
-        "weights": "predict_proba or density_ratio",
-        "probabilities": "predict_proba",
-    }[kind]
-    raise TypeError(f"{type(estimator).__name__} has no {needed}, which this criterion looks at.")

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely._prior_value import PriorValue, read_prior
+from purely.class_prior import Prior, read_prior
+from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics._estimate import Evaluation
-from purely.model_selection._criteria import CRITERIA, find_criterion, model_output
+from purely.model_selection._criteria import CRITERIA, find_criterion
 
 __all__ = ["PUScorer", "pu_scorer", "pu_scorer_names"]
 
@@ -23,12 +24,12 @@ class PUScorer:
     Attributes
     ----------
     scoring : str
-    class_prior : PriorValue or None
+    class_prior : Prior or None
     scenario : {"case-control", "single-sample"}
     """
 
     scoring: str
-    class_prior: PriorValue | None
+    class_prior: Prior | None
     scenario: Scenario
 
     def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: None = None) -> float:
@@ -37,7 +38,7 @@ class PUScorer:
             raise ValueError("PU scorers do not take sample_weight.")
         criterion = CRITERIA[self.scoring]
         evaluation = Evaluation.read(y, self.class_prior, self.scenario, 0.95, 0, 0)
-        output = model_output(estimator, X, criterion.kind, evaluation.labels.classes)
+        output = model_says(estimator, X, criterion.kind, evaluation.labels.classes[1])
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
         prior = np.asarray(1.0 if self.class_prior is None else self.class_prior.value)
         value = float(functional(*evaluation.shares(*evaluation.counts(group, n_groups)), prior))

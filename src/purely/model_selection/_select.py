@@ -1,6 +1,6 @@
 r"""Choose between models with positive and unlabelled rows only.
 
-Every candidate is scored out of fold by one criterion at one class prior. The rows are then drawn anew, `n_bootstrap`
+Every candidate is scored out of fold by one criterion at one class prior. The rows are then drawn anew, `n_resamples`
 times and the same way for all candidates, so that the standard error of a *difference* is that of paired scores: two
 models that make the same mistakes on the same rows are compared far more sharply than either is measured.
 """
@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
-from purely._base import draw_seed, level_to_z
-from purely._warnings import TrivialModelWarning
+from purely.checks import RandomState, draw_seed, level_to_z
+from purely.crossfit import Statement, model_says
+from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
 from purely.metrics._estimate import Evaluation, Floats, PUEstimate
-from purely.model_selection._criteria import Criterion, Kind, find_criterion, model_output
+from purely.model_selection._criteria import Criterion, find_criterion
 from purely.model_selection._split import PUStratifiedKFold
 
 __all__ = ["ModelSelection", "select_model"]
@@ -85,11 +86,11 @@ def select_model(
     scoring: str | None = None,
     cv: Any = 5,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 200,
+    level: float = 0.9,
+    n_resamples: int = 200,
     refit: bool = True,
     n_jobs: int | None = None,
-    random_state: Any = None,
+    random_state: RandomState = 0,
 ) -> ModelSelection:
     """Choose between classifiers, representations or priors with positive and unlabelled rows only.
 
@@ -112,14 +113,14 @@ def select_model(
     cv : int or splitter, default=5
         An int makes a :class:`PUStratifiedKFold`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=200
+    level : float, default=0.9
+    n_resamples : int, default=200
         Draws behind the standard errors, at least 2. They redraw rows, not the training.
     refit : bool, default=True
         Fit the best candidate to all rows.
     n_jobs : int, default=None
         Fits at a time.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -142,8 +143,8 @@ def select_model(
     >>> chosen.best_name, chosen.indistinguishable
     ('GaussianNB', ())
     """
-    if n_bootstrap < 2:
-        raise ValueError(f"n_bootstrap must be at least 2, for standard errors; {n_bootstrap} was given.")
+    if n_resamples < 2:
+        raise ValueError(f"n_resamples must be at least 2, for standard errors; {n_resamples} was given.")
     seed = draw_seed(random_state)
     named = _name(candidates)
     if scoring is None:
@@ -152,7 +153,7 @@ def select_model(
     if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
         class_prior = clone(class_prior).fit(X, y)
     evaluation = Evaluation.read(
-        y, class_prior if criterion.with_prior else None, scenario, level, n_bootstrap, random_state=seed
+        y, class_prior if criterion.with_prior else None, scenario, level, n_resamples, random_state=seed
     )
     X, _ = indexable(X, evaluation.labels.positive)
     splits = list(_splitter(cv, seed).split(X, evaluation.labels.positive.astype(int)))
@@ -215,7 +216,7 @@ def _out_of_fold(
     X: Any,
     y: NDArray[Any],
     splits: list[tuple[Any, Any]],
-    kind: Kind,
+    kind: Statement,
     evaluation: Evaluation,
     n_jobs: int | None,
 ) -> dict[str, Floats]:
@@ -225,7 +226,7 @@ def _out_of_fold(
 
     def one(estimator: Any, train: Any, test: Any) -> Floats:
         model = clone(estimator).fit(_safe_indexing(X, train), y[train])
-        return model_output(model, _safe_indexing(X, test), kind, evaluation.labels.classes)
+        return model_says(model, _safe_indexing(X, test), kind, evaluation.labels.classes[1])
 
     jobs = [(name, k) for name in named for k in range(len(splits))]
     parts = Parallel(n_jobs=n_jobs)(delayed(one)(named[name], *splits[k]) for name, k in jobs)
@@ -240,7 +241,7 @@ def _score(
 ) -> tuple[Floats, Floats]:
     """The criterion averaged over the folds: of each candidate, and of each candidate on each of the shared draws."""
     rng = np.random.default_rng(evaluation.seed)
-    n_draws = evaluation.n_bootstrap
+    n_draws = evaluation.n_resamples
     values, draws = np.zeros(len(outputs)), np.zeros((len(outputs), n_draws))
     prior = np.asarray(1.0 if evaluation.prior is None else evaluation.prior.value)
     priors = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
@@ -278,11 +279,11 @@ def _grouped(
 
 def _trivial(criterion: Criterion, splits: list[tuple[Any, Any]], evaluation: Evaluation) -> dict[str, float]:
     n = evaluation.labels.positive.size
-    if criterion.kind == "classes":
+    if criterion.kind == "class":
         answers = {"all positive": np.ones(n), "all negative": np.zeros(n)}
     else:
         prior = 0.5 if evaluation.prior is None else evaluation.prior.value
-        constant = np.log(prior / (1.0 - prior)) if criterion.kind in ("scores", "margins") else prior
+        constant = np.log(prior / (1.0 - prior)) if criterion.kind in ("score", "log-odds") else prior
         answers = {"constant score": np.full(n, constant)}
     values = _score(answers, splits, criterion, _without_draws(evaluation))[0]
     return {name: float(value) for name, value in zip(answers, values, strict=True)}

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import _safe_indexing, check_random_state, check_scalar
+from sklearn.utils import _safe_indexing
 
+from purely.checks import RandomState, check_number, draw_seed
+from purely.folds import Folds, content_keys, deal_folds, share_out
 from purely.labels import read_labels
 
 __all__ = ["PUStratifiedKFold", "pu_train_test_split"]
@@ -18,17 +20,16 @@ Indices = NDArray[np.intp]
 
 
 class PUStratifiedKFold(BaseCrossValidator):
-    """Folds with the same number of labelled positives and of unlabelled rows, to one row.
+    """Folds with the same number of labelled positives and of unlabelled rows, copies of a row in one fold.
 
-    In the single-sample scenario the share of positives among the unlabelled rows follows from the labelled share, so
-    every fold keeps the class prior of the whole. The fold sizes differ by at most one row too.
+    Folds are dealt by what is in the rows (:func:`purely.folds.deal_folds`), so their order does not matter. Without
+    copies the numbers differ by at most one row. In the single-sample scenario the share of positives among the
+    unlabelled rows follows from the labelled share, so every fold keeps the class prior of the whole.
 
     Parameters
     ----------
     n_splits : int, default=5
-    shuffle : bool, default=True
-        False deals the rows out in their order.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Examples
     --------
@@ -39,11 +40,8 @@ class PUStratifiedKFold(BaseCrossValidator):
     [2, 2, 2]
     """
 
-    def __init__(self, n_splits: int = 5, *, shuffle: bool = True, random_state: Any = None) -> None:
-        self.n_splits = int(check_scalar(n_splits, "n_splits", (int, np.integer), min_val=2))
-        if not isinstance(shuffle, (bool, np.bool_)):
-            raise TypeError(f"shuffle must be True or False; {shuffle!r} was given.")
-        self.shuffle = bool(shuffle)
+    def __init__(self, n_splits: int = 5, *, random_state: RandomState = 0) -> None:
+        self.n_splits = check_number("n_splits", n_splits, 2, integer=True)
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
@@ -66,34 +64,31 @@ class PUStratifiedKFold(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        fold = self.fold_of_rows(y)
-        for k in range(self.n_splits):
-            yield np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        for train, test in self._deal(X, y):
+            yield np.sort(train), np.sort(test)
 
-    def fold_of_rows(self, y: ArrayLike | None) -> Indices:
-        """The number of the fold that tests each row."""
+    def _deal(self, X: Any, y: ArrayLike | None) -> Folds:
         if y is None:
             raise ValueError("PUStratifiedKFold needs y, the positive-unlabelled labels, to keep their proportion.")
-        positive = read_labels(y).positive
-        rng = check_random_state(self.random_state)
-        fold = np.empty(positive.size, dtype=np.intp)
-        dealt = 0
-        for mask, kind in ((positive, "labelled positives"), (~positive, "unlabelled rows")):
-            rows = np.flatnonzero(mask)
-            if rows.size < self.n_splits:
+        labels = read_labels(y)
+        for count, kind in ((labels.n_positive, "labelled positives"), (labels.n_unlabelled, "unlabelled rows")):
+            if count < self.n_splits:
                 raise ValueError(
-                    f"n_splits={self.n_splits} folds need at least as many {kind}; y has {rows.size}. "
+                    f"n_splits={self.n_splits} folds need at least as many {kind}; y has {count}. "
                     "Lower n_splits or label more rows."
                 )
-            if self.shuffle:
-                rows = rng.permutation(rows)
-            fold[rows] = (np.arange(rows.size) + dealt) % self.n_splits
-            dealt += rows.size  # the unlabelled rows go on where the positives stopped: fold sizes stay even
-        return fold
+        seed = draw_seed(self.random_state)
+        folds = deal_folds(X, labels.positive, self.n_splits, seed, content_keys(X, seed))
+        if folds.n_folds < self.n_splits:
+            raise ValueError(
+                f"n_splits={self.n_splits} folds need at least as many different rows of each kind; copies of a row "
+                f"share a fold, so only {folds.n_folds} can be dealt. Lower n_splits."
+            )
+        return folds
 
 
 def pu_train_test_split(
-    X: Any, y: ArrayLike, *arrays: Any, test_size: float | int = 0.25, random_state: Any = None
+    X: Any, y: ArrayLike, *arrays: Any, test_size: float | int = 0.25, random_state: RandomState = 0
 ) -> list[Any]:
     """Split rows into a training and a test part that hold the same proportion of labelled positives.
 
@@ -106,7 +101,7 @@ def pu_train_test_split(
         Split alike; None stays None.
     test_size : float or int, default=0.25
         The share of rows to test on, or their number.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Returns
     -------
@@ -125,21 +120,21 @@ def pu_train_test_split(
     positive = read_labels(y, min_positive=2, min_unlabelled=2).positive
     n = positive.size
     share = _test_share(test_size, n)
-    rng = check_random_state(random_state)
-    test = np.zeros(n, dtype=bool)
-    for mask in (positive, ~positive):
-        rows = rng.permutation(np.flatnonzero(mask))
-        test[rows[: min(max(round(share * rows.size), 1), rows.size - 1)]] = True
-    parts = np.flatnonzero(~test), np.flatnonzero(test)
-    result: list[Any] = []
     for position, array in enumerate((X, y, *arrays)):
         if array is None:
-            result += [None, None]
             continue
         length = array.shape[0] if hasattr(array, "shape") else len(array)
         if length != n:
             name = "X" if position == 0 else f"array number {position + 1}"
             raise ValueError(f"all arrays must have as many rows as y ({n}); {name} has {length}.")
+    keys = content_keys(np.arange(n) if X is None else X, draw_seed(random_state))
+    test = share_out(keys, positive, share)
+    parts = np.flatnonzero(~test), np.flatnonzero(test)
+    result: list[Any] = []
+    for array in (X, y, *arrays):
+        if array is None:
+            result += [None, None]
+            continue
         indexed = array.tocsr() if hasattr(array, "tocsr") else array
         result += [_safe_indexing(indexed, rows) for rows in parts]
     return result

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["History", "NetworkArrays"]
+__all__ = ["History", "NetworkArrays", "by_blocks"]
+
+_ROWS_AT_ONCE = 65536
 
 
 @dataclass(frozen=True)
@@ -40,10 +42,12 @@ class NetworkArrays:
 
     def after_scaling(self, mean: NDArray[Any] | None, scale: NDArray[Any]) -> NetworkArrays:
         """The network that does to x what this one does to ``(x - mean) / scale``."""
-        weights, bias, relu = self.encoder[0]
+        (weights, bias, relu), *rest = self.encoder or self.head
         scaled = weights / scale[:, None]
-        shift = 0.0 if mean is None else mean @ scaled
-        return NetworkArrays(((scaled, bias - shift, relu), *self.encoder[1:]), self.head)
+        first = (scaled, bias - (0.0 if mean is None else mean @ scaled), relu)
+        if self.encoder:
+            return NetworkArrays((first, *rest), self.head)
+        return NetworkArrays((), (first, *rest))
 
 
 def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
@@ -53,6 +57,12 @@ def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any)
         if relu:
             np.maximum(rows, 0.0, out=rows)
     return rows
+
+
+def by_blocks(function: Callable[[Any], NDArray[np.float64]], X: Any) -> NDArray[np.float64]:
+    """Apply a function of rows block by block, so that no intermediate result is larger than a block's."""
+    starts = range(0, X.shape[0], _ROWS_AT_ONCE)
+    return np.concatenate([function(X[start : start + _ROWS_AT_ONCE]) for start in starts])
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,13 @@ class Loss(Protocol):
         Output of a network that knows nothing yet: the last layer's bias starts here.
     """
 
-    n_outputs: int
-    initial_bias: float
+    @property
+    def n_outputs(self) -> int:
+        """Outputs of a network."""
+
+    @property
+    def initial_bias(self) -> float:
+        """Start of the bias of the last layer."""
 
     def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
         """Loss of each network from its outputs for positives (M, b_P) and unlabelled rows (M, b_U)."""

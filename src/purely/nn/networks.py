@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -22,85 +20,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from purely.nn.fitted import NetworkArrays
+from purely.nn.plan import Architecture, Layer
 
-__all__ = ["Architecture", "EncoderStack", "Layer", "NetworkArrays", "StackedMLP"]
+__all__ = ["EncoderStack", "StackedMLP", "reinitialised"]
 
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One fully connected layer: an affine map, then batch norm and ReLU where asked for."""
-
-    n_in: int
-    n_out: int
-    norm: bool
-    relu: bool
-    bias: bool
-
-    @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
-        shapes: tuple[tuple[int, ...], ...] = ((self.n_out, self.n_in),)
-        if self.norm:
-            return (*shapes, (self.n_out,), (self.n_out,))
-        return (*shapes, (self.n_out,)) if self.bias else shapes
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """Shape of a network: the encoder v is ``n_features - hidden - n_components``, the head g ends in the outputs.
-
-    Parameters
-    ----------
-    n_features : int
-        Columns of the data.
-    hidden : tuple of int
-        Widths of the hidden layers of v; with none v is linear, with neither batch norm nor ReLU.
-    n_components : int
-        Width of the representation.
-    head_hidden : tuple of int
-        Widths of the hidden layers of g.
-    n_outputs : int, default=1
-        Outputs of g.
-    batch_norm : bool, default=True
-        Whether hidden layers are normalised.
-
-    Examples
-    --------
-    >>> from purely.nn.networks import Architecture
-    >>> paper = Architecture(784, (60,), 20, ())
-    >>> [(layer.n_in, layer.n_out) for layer in paper.encoder + paper.head]
-    [(784, 60), (60, 20), (20, 1)]
-    """
-
-    n_features: int
-    hidden: tuple[int, ...]
-    n_components: int
-    head_hidden: tuple[int, ...] = ()
-    n_outputs: int = 1
-    batch_norm: bool = True
-
-    @property
-    def encoder(self) -> tuple[Layer, ...]:
-        """Layers of v."""
-        if not self.hidden:
-            return (Layer(self.n_features, self.n_components, norm=False, relu=False, bias=False),)
-        return self._hidden_layers((self.n_features, *self.hidden, self.n_components))
-
-    @property
-    def head(self) -> tuple[Layer, ...]:
-        """Layers of g."""
-        widths = (self.n_components, *self.head_hidden)
-        last = Layer(widths[-1], self.n_outputs, norm=False, relu=False, bias=True)
-        return (*self._hidden_layers(widths), last)
-
-    def _hidden_layers(self, widths: tuple[int, ...]) -> tuple[Layer, ...]:
-        return tuple(
-            Layer(n_in, n_out, norm=self.batch_norm, relu=True, bias=not self.batch_norm)
-            for n_in, n_out in pairwise(widths)
-        )
 
 
 class StackedMLP:
@@ -336,10 +261,11 @@ class EncoderStack(StackedMLP):
         """V of a batch, shape (1, n_components, b)."""
         self.user_encoder.train(training)
         v = self.user_encoder(x[0])
-        if v.shape != (x.shape[1], self.architecture.n_components):
+        wanted = (x.shape[1], self.head[0].n_in)
+        if v.shape != wanted:
             raise ValueError(
-                f"encoder must map ({x.shape[1]}, {x.shape[2]}) to ({x.shape[1]}, {self.architecture.n_components}), "
-                f"the rows by n_components; it returned {tuple(v.shape)}."
+                f"encoder must map ({x.shape[1]}, {x.shape[2]}) to {wanted}, the rows by n_components; it returned "
+                f"{tuple(v.shape)}."
             )
         return v.T.unsqueeze(0)
 

@@ -21,90 +21,29 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from purely._warnings import PurelyWarning
+from purely.exceptions import TrainingInterrupted
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
-from purely.nn.optimisers import Optimiser, OptimiserName
+from purely.nn.optimisers import Optimiser
+from purely.nn.plan import TrainingSettings
 from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
 from purely.nn.steps import Stepper
 
-__all__ = ["HeldOut", "History", "TrainingInterrupted", "TrainingSettings", "outputs_of", "resolve_device", "train"]
+__all__ = ["HeldOut", "outputs_of", "resolve_device", "train"]
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
 #: A bar of the caller's own: takes the number of epochs and the first, has `set_postfix`, `update` and `close`.
 progress_bar: ContextVar[Callable[[int, int], Any] | None] = ContextVar("progress_bar", default=None)
-
-
-class TrainingInterrupted(PurelyWarning):
-    """Training was interrupted from the keyboard; the best networks so far were kept."""
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How networks are trained.
-
-    Parameters
-    ----------
-    optimizer : {"adam", "sgd", "adagrad"}
-    learning_rate : float
-    schedule : {"constant", "cosine"}
-        Whether the rate stays or falls to zero along half a cosine over `max_epochs`.
-    update : {"joint", "alternating"}
-        Both parts in every step, or the paper's four steps for g and one for v.
-    weight_decay : float
-        Decay of the weights, decoupled from the gradient.
-    gradient_noise : float
-        Standard deviation of normal noise that is added to every gradient.
-    clip_norm : float or None
-        Largest Euclidean norm of a network's gradient.
-    dropout : float
-        Share of the inputs that are set to zero, in steps of 1/256.
-    max_epochs, patience : int
-        The longest training, and how many epochs without a better held-out J end it.
-    tol : float
-        How much lower a held-out J has to be to be better.
-    keep : {"best", "last"}
-        The state of each network that is kept: that of lowest held-out J, or, without early stopping, the last one.
-    dtype : {"float32", "bfloat16"}
-        Arithmetic of the forward and backward passes; parameters are float32 always.
-    verbose : bool
-        Show a progress bar with the mean J of the training batches and of the held-out rows.
-    checkpoint : path or None
-        File to save to and to resume from.
-    checkpoint_every : int
-        Epochs between two saves.
-    fingerprint : str
-        What the run is about; a checkpoint of something else is refused.
-    """
-
-    optimizer: OptimiserName = "adam"
-    learning_rate: float = 1e-3
-    schedule: Literal["constant", "cosine"] = "constant"
-    update: Literal["joint", "alternating"] = "joint"
-    weight_decay: float = 0.0
-    gradient_noise: float = 0.0
-    clip_norm: float | None = None
-    dropout: float = 0.0
-    max_epochs: int = 100
-    patience: int = 20
-    tol: float = 0.0
-    keep: Literal["best", "last"] = "best"
-    dtype: Literal["float32", "bfloat16"] = "float32"
-    verbose: bool = False
-    checkpoint: str | Path | None = None
-    checkpoint_every: int = 10
-    fingerprint: str = ""
 
 
 def train(

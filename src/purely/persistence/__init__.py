@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from purely.persistence._errors import ModelFileError, ModelFileWarning, UnsupportedModelError
 from purely.persistence._file import ModelDescription, describe, load, save
-from purely.persistence._onnx import export_onnx
 
 __all__ = [
     "ModelDescription",
@@ -16,7 +15,6 @@ __all__ = [
     "ModelFileWarning",
     "UnsupportedModelError",
     "describe",
-    "export_onnx",
     "load",
     "save",
 ]

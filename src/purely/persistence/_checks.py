@@ -174,5 +174,5 @@ CHECKS: dict[str, Callable[[dict[str, Any], str], None]] = {
     f"{_TEXT}.TfidfVectorizer": _vocabulary,
     "sklearn.pipeline.Pipeline": _pipeline,
     "purely.nn.fitted.NetworkArrays": _network,
-    "purely.classifiers._calibration.ScoreCalibration": _calibration,
+    "purely.calibration.ScoreCalibration": _calibration,
 }

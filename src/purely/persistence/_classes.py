@@ -115,7 +115,7 @@ def _of_purely(name: str) -> type | None:
     """A class defined in one of the rooms: an estimator or a dataclass. No other module is ever imported."""
     module, _, short = name.rpartition(".")
     parts = module.split(".")
-    if len(parts) < 2 or parts[0] != "purely" or (parts[1] not in ROOMS and module != "purely._prior_value"):
+    if len(parts) < 2 or parts[0] != "purely" or (parts[1] not in ROOMS and module != "purely.class_prior"):
         return None
     if not all(_NAME.match(part) for part in (*parts, short)) or any(part.startswith("__") for part in (*parts, short)):
         return None

@@ -208,7 +208,7 @@ def describe(path: PathLike) -> ModelDescription:
     >>> from purely.persistence import describe
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "prior.purely"
-    ...     purely.save(purely.KernelMeanPrior(random_state=0), path)
+    ...     purely.save(purely.prior.KernelMeanPrior(random_state=0), path)
     ...     found = describe(path)
     >>> found.model, found.settings["random_state"], found.fitted
     ('KernelMeanPrior', 0, False)

@@ -16,7 +16,7 @@ FUNCTIONS = (
     *(f"numpy.{name}" for name in _UFUNCS.split()),
     "numpy.asarray",
     "numpy.nan_to_num",
-    "purely.prior._ratio._densify",
+    "purely.prior.ratio._densify",
     "scipy.special._ufuncs.expit",
     "scipy.special._ufuncs.logit",
     "sklearn.feature_selection._univariate_selection.chi2",

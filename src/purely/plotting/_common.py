@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from purely._prior_value import PriorValue, read_prior
-from purely.labels import ClassPriors, Scenario, check_scenario, read_labels
+from purely.class_prior import ClassPriors, Prior, read_prior
+from purely.labels import Scenario, check_scenario, read_labels
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -94,7 +94,7 @@ def nothing_to_show(rows: Rows, *, spread: bool = True) -> str:
     return ""
 
 
-def unlabelled_prior(class_prior: Any, rows: Rows, scenario: Scenario) -> PriorValue:
+def unlabelled_prior(class_prior: Any, rows: Rows, scenario: Scenario) -> Prior:
     """The share of positives among the unlabelled rows, with its interval, from the population's prior."""
     scenario = check_scenario(scenario)
     n_p = int(np.count_nonzero(rows.positive))
@@ -110,7 +110,7 @@ def unlabelled_prior(class_prior: Any, rows: Rows, scenario: Scenario) -> PriorV
         ).unlabelled
         return float(np.clip(share, 1e-9, 1.0 - 1e-9))
 
-    return PriorValue(convert(prior.value), convert(prior.low), convert(prior.high), prior.level)
+    return Prior(convert(prior.value), convert(prior.low), convert(prior.high), prior.level)
 
 
 def last_step(estimator: Any) -> Any:
@@ -123,7 +123,7 @@ class ModelRows:
     """A fitted model's probabilities of some rows, and its class prior."""
 
     probability: Floats
-    class_prior: PriorValue
+    class_prior: Prior
     scenario: Scenario
     notes: tuple[str, ...]
 

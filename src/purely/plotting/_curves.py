@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from purely.checks import RandomState
 from purely.labels import Scenario
 from purely.metrics import (
     PUCalibrationCurve,
@@ -59,8 +60,8 @@ class _CurveDisplay(Display):
         class_prior: Any,
         *,
         scenario: Scenario = "case-control",
-        level: float = 0.95,
-        random_state: Any = 0,
+        level: float = 0.9,
+        random_state: RandomState = 0,
         notes: tuple[str, ...] = (),
     ) -> Self:
         """From labels, scores of rows that did not train the model, and a class prior with or without an interval."""
@@ -76,7 +77,7 @@ class _CurveDisplay(Display):
         return cls(curve, summary, rows.notes + notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.95) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
         """From a fitted classifier with a class prior; out of fold where it holds such probabilities."""
         model = model_rows(estimator, X, y)
         return cls.from_predictions(

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely._base import level_to_z
+from purely.checks import RandomState, level_to_z
 from purely.plotting._common import Display
 from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
 from purely.smi import PUSMI, FeatureRanking, rank_features
@@ -27,7 +27,7 @@ class FeatureDisplay(Display):
     ranking : FeatureRanking
     n_top : int, default=15
         How many are drawn, the most informative first.
-    level : float, default=0.95
+    level : float, default=0.9
     notes : tuple of str
 
     Attributes
@@ -46,23 +46,23 @@ class FeatureDisplay(Display):
 
     ranking: FeatureRanking
     n_top: int = 15
-    level: float = 0.95
+    level: float = 0.9
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_ranking(cls, ranking: FeatureRanking, *, n_top: int = 15, level: float = 0.95) -> Self:
+    def from_ranking(cls, ranking: FeatureRanking, *, n_top: int = 15, level: float = 0.9) -> Self:
         """From what :func:`purely.rank_features` returned."""
         return cls(ranking, n_top, level)
 
     @classmethod
     def from_data(
-        cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.95, random_state: int | None = None
+        cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9, random_state: RandomState = 0
     ) -> Self:
         """From rows and labels; put the columns on a common scale first."""
         return cls(rank_features(X, y, random_state=random_state), n_top, level)
 
     @classmethod
-    def from_estimator(cls, estimator: PUSMI, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.95) -> Self:
+    def from_estimator(cls, estimator: PUSMI, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9) -> Self:
         """With the settings of a PUSMI."""
         return cls(rank_features(X, y, estimator=estimator), n_top, level)
 

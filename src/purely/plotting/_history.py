@@ -57,7 +57,6 @@ class HistoryDisplay(Display):
     def from_estimator(cls, estimator: Any, X: Any = None, y: ArrayLike | None = None, *, what: str = "auto") -> Self:
         """From a fitted network: representations show J, classifiers their risk; `X` and `y` are not used."""
         found = last_step(estimator)
-        found = getattr(found, "networks_member_", found)
         if not hasattr(found, "history_"):
             raise TypeError(f"estimator must have a history_ of its training; {type(found).__name__} has none.")
         if what == "auto":

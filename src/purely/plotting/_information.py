@@ -57,7 +57,7 @@ class InformationDisplay(Display):
         *,
         shares: Sequence[float] = (0.125, 0.25, 0.5, 1.0),
         estimator: PUSMI | None = None,
-        level: float = 0.95,
+        level: float = 0.9,
         random_state: int = 0,
     ) -> Self:
         """Fit growing parts of the rows, both kinds alike; parts with too few of either are left out."""
@@ -83,7 +83,7 @@ class InformationDisplay(Display):
         return cls(sizes, intervals)
 
     @classmethod
-    def from_estimator(cls, estimator: PUSMI, X: Any = None, y: Any = None, *, level: float = 0.95) -> Self:
+    def from_estimator(cls, estimator: PUSMI, X: Any = None, y: Any = None, *, level: float = 0.9) -> Self:
         """From a fitted PUSMI: its own information where no rows are given, else one more fit for each part of them."""
         check_is_fitted(estimator, "information_")
         if X is None or y is None:

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import level_to_z
-from purely.labels import ClassPriors, Scenario
+from purely.checks import level_to_z
+from purely.class_prior import ClassPriors
+from purely.labels import Scenario
 from purely.plotting._common import Display, Floats, nothing_to_show, read_rows
 from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
-from purely.prior._one_dimensional import Scores
-from purely.prior._one_dimensional import read_scores as read_one_dimensional
 from purely.prior.auto import ClassPrior
 from purely.prior.density_ratio import METHODS
+from purely.prior.one_dimensional import Scores
+from purely.prior.one_dimensional import read_scores as read_one_dimensional
 
 __all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
 

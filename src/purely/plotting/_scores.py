@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from purely._prior_value import PriorValue
+from purely.class_prior import Prior
 from purely.labels import Scenario
 from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting._style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
@@ -37,7 +37,7 @@ class ScoreDisplay(Display):
     ----------
     positive, unlabelled : ndarray
         Scores of the two kinds of rows.
-    unlabelled_prior : PriorValue or None
+    unlabelled_prior : Prior or None
         Share of positives among the unlabelled rows.
     score_name : str
     notes : tuple of str
@@ -58,7 +58,7 @@ class ScoreDisplay(Display):
 
     positive: Floats
     unlabelled: Floats
-    unlabelled_prior: PriorValue | None = None
+    unlabelled_prior: Prior | None = None
     score_name: str = "score"
     notes: tuple[str, ...] = ()
 
@@ -131,7 +131,7 @@ class DensityRatioDisplay(Display):
         Thresholds, and the ratio of the shares above them with its pointwise interval.
     local : ndarray of shape (m,)
         The monotone ratio at the thresholds.
-    unlabelled_prior : PriorValue or None
+    unlabelled_prior : Prior or None
         What was read.
     level : float
     score_name : str
@@ -156,8 +156,8 @@ class DensityRatioDisplay(Display):
     low: Floats
     high: Floats
     local: Floats
-    unlabelled_prior: PriorValue | None = None
-    level: float = 0.95
+    unlabelled_prior: Prior | None = None
+    level: float = 0.9
     score_name: str = "score"
     notes: tuple[str, ...] = ()
     reason: str = ""

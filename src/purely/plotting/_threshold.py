@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
-from purely._prior_value import PriorValue
+from purely.checks import RandomState
+from purely.class_prior import Prior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
 from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
@@ -79,9 +80,9 @@ def threshold_table(
     *,
     thresholds: ArrayLike | None = None,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 300,
-    random_state: Any = 0,
+    level: float = 0.9,
+    n_resamples: int = 300,
+    random_state: RandomState = 0,
 ) -> ThresholdTable:
     r"""Size, precision and recall of the list of unlabelled rows above each threshold, without a negative.
 
@@ -100,8 +101,8 @@ def threshold_table(
     thresholds : array-like, optional
         None: hundredths from 0 to 1 and those of lists of round lengths, for probabilities; otherwise quantiles.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
-    n_bootstrap : int, default=300
+    level : float, default=0.9
+    n_resamples : int, default=300
     random_state : int, RandomState or None, default=0
 
     Returns
@@ -124,7 +125,7 @@ def threshold_table(
     cuts = _default_thresholds(rows) if thresholds is None else np.unique(np.asarray(thresholds, dtype=np.float64))
     # among the unlabelled rows alone the share of positives plays the prior's part, whatever the scenario
     curve = pu_precision_recall_curve(
-        rows.positive, rows.score, prior, level=level, n_bootstrap=n_bootstrap, random_state=random_state
+        rows.positive, rows.score, prior, level=level, n_resamples=n_resamples, random_state=random_state
     )
     score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
     above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
@@ -196,8 +197,8 @@ class ThresholdDisplay(Display):
         class_prior: Any,
         *,
         scenario: Scenario = "case-control",
-        level: float = 0.95,
-        random_state: Any = 0,
+        level: float = 0.9,
+        random_state: RandomState = 0,
         notes: tuple[str, ...] = (),
     ) -> Self:
         """From labels, probabilities and a class prior, as for :func:`threshold_table`."""
@@ -211,10 +212,10 @@ class ThresholdDisplay(Display):
         return cls(table, notes=rows.notes + notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.95) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
         """From a fitted classifier with a class prior; out of fold where it holds such probabilities."""
         model = model_rows(estimator, X, y)
-        prior: PriorValue = model.class_prior
+        prior: Prior = model.class_prior
         return cls.from_predictions(
             y, model.probability, prior, scenario=model.scenario, level=level, notes=model.notes
         )

@@ -1,8 +1,8 @@
 """Class priors: how many positives are among the unlabelled rows."""
 
-from purely.prior._base import ClassPriorWarning, PriorDiagnostics, PriorEstimator
 from purely.prior.alphamax import AlphaMaxPrior
 from purely.prior.auto import ClassPrior
+from purely.prior.base import PriorDiagnostics, PriorEstimator
 from purely.prior.best_bin import BestBinPrior
 from purely.prior.dedpul import DEDPULPrior
 from purely.prior.density_ratio import DensityRatioPrior
@@ -19,7 +19,6 @@ __all__ = [
     "AlphaMaxPrior",
     "BestBinPrior",
     "ClassPrior",
-    "ClassPriorWarning",
     "DEDPULPrior",
     "DensityRatioPrior",
     "ElkanNotoPrior",

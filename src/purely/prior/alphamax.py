@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.prior._base import check_integer
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_number
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["AlphaMaxPrior", "alphamax"]
 
@@ -41,7 +41,7 @@ def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.alphamax import alphamax
     >>> rng = np.random.default_rng(0)
     >>> U = np.concatenate([rng.normal(4, 1, 300), rng.normal(0, 1, 700)])
@@ -101,7 +101,7 @@ class AlphaMaxPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=30
@@ -142,7 +142,7 @@ class AlphaMaxPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 30,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_cells = n_cells
         self.ratio = ratio
@@ -152,4 +152,4 @@ class AlphaMaxPrior(OneDimensionalPrior):
         self.random_state = random_state
 
     def _reader(self) -> Reader:
-        return partial(alphamax, n_cells=check_integer("n_cells", self.n_cells, 4))
+        return partial(alphamax, n_cells=check_number("n_cells", self.n_cells, 4, integer=True))

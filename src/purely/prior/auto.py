@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from purely.checks import RandomState
 from purely.prior.density_ratio import DensityRatioPrior
 
 __all__ = ["ClassPrior"]
@@ -24,11 +23,13 @@ class ClassPrior(DensityRatioPrior):
     n_estimators : int, default=150
         Number of trees a fold.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=50
         Bootstrap replicates behind the interval; models are not fitted again.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of folds, models and resampling.
 
@@ -72,7 +73,8 @@ class ClassPrior(DensityRatioPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
-        random_state: Any = 0,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         super().__init__(
             "auto",
@@ -82,10 +84,11 @@ class ClassPrior(DensityRatioPrior):
             scenario=scenario,
             level=level,
             n_resamples=n_resamples,
+            n_jobs=n_jobs,
             random_state=random_state,
         )
 
     @classmethod
     def _get_param_names(cls) -> list[str]:
         # The models and the method are the class's, not the user's: another choice is a DensityRatioPrior.
-        return ["cv", "level", "n_estimators", "n_resamples", "random_state", "scenario"]
+        return ["cv", "level", "n_estimators", "n_jobs", "n_resamples", "random_state", "scenario"]

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from purely.prior._base import check_number
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_number
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["BestBinPrior", "best_bin"]
 
@@ -43,7 +43,7 @@ def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gam
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.best_bin import best_bin
     >>> table = ScoreTable.from_scores(np.full(100, 1.0), np.repeat([0.0, 1.0], [150, 50]))
     >>> best_bin(table).share
@@ -81,7 +81,7 @@ class BestBinPrior(OneDimensionalPrior):
         How several columns become one score: "auto" cross-fits the package's default ratio models, an estimator is
         cross-fitted as :class:`DensityRatioPrior` does, None refuses several columns. One column is the score itself.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -125,7 +125,7 @@ class BestBinPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.confidence = confidence
         self.delta = delta

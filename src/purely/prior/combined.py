@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from purely.prior._scores import ScoreReading, ScoreTable
-from purely.prior._top import PURE
 from purely.prior.best_bin import best_bin
 from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.scores import ScoreReading, ScoreTable
+from purely.prior.top import PURE
 
 __all__ = ["combined"]
 
@@ -36,7 +36,7 @@ def combined(table: ScoreTable, confidence: float = 0.75, leeway: float = 0.5) -
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.combined import combined
     >>> rng = np.random.default_rng(0)
     >>> U = np.concatenate([rng.normal(4, 1, 300), rng.normal(0, 1, 700)])

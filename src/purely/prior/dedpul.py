@@ -27,9 +27,9 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
-from purely.prior._base import check_number
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_number
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["DEDPULPrior", "dedpul"]
 
@@ -77,7 +77,7 @@ def dedpul(table: ScoreTable, bandwidth: float = 1.0, tolerance: float = 0.25) -
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.dedpul import dedpul
     >>> rng = np.random.default_rng(0)
     >>> negatives, positives = rng.normal(0, 1, 700), rng.normal(4, 1, 300)
@@ -123,7 +123,7 @@ class DEDPULPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -164,7 +164,7 @@ class DEDPULPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.bandwidth = bandwidth
         self.ratio = ratio

@@ -8,18 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely._base import draw_seed, level_to_z
-from purely.prior._base import PriorEstimate, PriorEstimator, check_integer
-from purely.prior._kernel_mean_scores import kernel_mean_scores
-from purely.prior._one_dimensional import OneDimensionalPrior, Scores, read_scores
-from purely.prior._ratio import CrossFit, cross_fit
-from purely.prior._scores import Reader
+from purely.checks import RandomState, check_number, draw_seed
+from purely.folds import Folds
+from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.best_bin import best_bin
 from purely.prior.combined import combined
 from purely.prior.dedpul import dedpul
 from purely.prior.kernel_mean import KernelMeanPrior
+from purely.prior.kernel_mean_scores import kernel_mean_scores
 from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.monotone import monotone_top
+from purely.prior.one_dimensional import OneDimensionalPrior, Scores, read_scores
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import Reader
 
 __all__ = ["DensityRatioPrior"]
 
@@ -60,11 +61,13 @@ class DensityRatioPrior(PriorEstimator):
     n_estimators : int, default=150
         Number of trees of the built-in "trees".
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=50
         Bootstrap replicates behind the interval; models are not fitted again.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of folds, models and resampling.
 
@@ -109,7 +112,8 @@ class DensityRatioPrior(PriorEstimator):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
-        random_state: Any = 0,
+        n_jobs: int | None = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.ratio = ratio
         self.method = method
@@ -119,17 +123,30 @@ class DensityRatioPrior(PriorEstimator):
         self.scenario = scenario
         self.level = level
         self.n_resamples = n_resamples
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         reader = resolve_method(self.method)
-        level_to_z(self.level)
-        n_resamples = check_integer("n_resamples", self.n_resamples, 0)
-        cv, n_repeats = check_integer("cv", self.cv, 2), check_integer("n_repeats", self.n_repeats, 1)
+        n_resamples = check_number("n_resamples", self.n_resamples, 0, integer=True)
+        cv, n_repeats = (
+            check_number("cv", self.cv, 2, integer=True),
+            check_number("n_repeats", self.n_repeats, 1, integer=True),
+        )
         seed = draw_seed(self.random_state)
-        size = check_integer("n_estimators", self.n_estimators, 1)
-        fits: list[CrossFit] = [
-            cross_fit(self.ratio, X, positive, cv=cv, seed=seed + 7919 * r, n_estimators=size) for r in range(n_repeats)
+        size = check_number("n_estimators", self.n_estimators, 1, integer=True)
+        fits = [
+            ratio_scores(
+                self.ratio,
+                X,
+                positive,
+                cv=cv,
+                seed=seed + 7919 * repeat,
+                folds=folds if repeat == 0 else None,
+                n_estimators=size,
+                n_jobs=self.n_jobs,
+            )
+            for repeat in range(n_repeats)
         ]
         self.model_scores_ = np.mean([fit.by_model for fit in fits], axis=0)
         self.scores_ = np.mean([fit.score for fit in fits], axis=0)

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from purely.prior._base import check_choice
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_choice
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["ElkanNotoPrior", "elkan_noto"]
 
@@ -37,7 +37,7 @@ def elkan_noto(table: ScoreTable, variant: str = "e1") -> ScoreReading:
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.elkan_noto import elkan_noto
     >>> log_ratio_p, log_ratio_u = np.full(100, np.log(4.0)), np.repeat([-20.0, np.log(4.0)], [150, 50])
     >>> round(elkan_noto(ScoreTable.from_scores(log_ratio_p, log_ratio_u)).share, 6)
@@ -72,7 +72,7 @@ class ElkanNotoPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How columns become a log density ratio; see :class:`BestBinPrior`. One column is the log-ratio itself.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -117,7 +117,7 @@ class ElkanNotoPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.variant = variant
         self.ratio = ratio

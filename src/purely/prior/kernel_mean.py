@@ -29,17 +29,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from purely._base import draw_seed, level_to_z
-from purely._rows import draw_rows
-from purely.prior._base import (
-    PriorDiagnostics,
-    PriorEstimate,
-    PriorEstimator,
-    check_choice,
-    check_integer,
-    check_number,
-)
-from purely.prior._gaussian import (
+from purely.checks import RandomState, check_choice, check_number, draw_seed, level_to_z
+from purely.folds import Folds, draw_rows
+from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
+from purely.prior.gaussian import (
     FeatureProblem,
     GaussianProblem,
     WeightedRows,
@@ -49,8 +42,8 @@ from purely.prior._gaussian import (
     median_distance,
     weigh_rows,
 )
-from purely.prior._grid import grid_atoms
-from purely.prior._mean_path import DistanceCurve, SlopeRoot, hull_distance
+from purely.prior.grid import grid_atoms
+from purely.prior.mean_path import DistanceCurve, SlopeRoot, hull_distance
 
 __all__ = ["KernelMeanPrior", "KernelMeans", "kernel_mean"]
 
@@ -75,7 +68,7 @@ class KernelMeans:
         The bound of the search that was hit.
     threshold : dict of str to float
         Slope at which each was read.
-    width, mmd : float
+    bandwidth, mmd : float
         Width of the kernel and distance of the two means.
     extrapolations, distances, slopes, gaps : ndarray
         The curve, where it was computed, and the Frank-Wolfe gaps of its programmes.
@@ -87,7 +80,7 @@ class KernelMeans:
     error: dict[str, float]
     bound: dict[str, str | None]
     threshold: dict[str, float]
-    width: float
+    bandwidth: float
     mmd: float
     extrapolations: NDArray[np.float64]
     distances: NDArray[np.float64]
@@ -101,7 +94,7 @@ def kernel_mean(
     positive: NDArray[np.bool_],
     *,
     variants: Sequence[str] = ("km1", "km2"),
-    width: float | None = None,
+    bandwidth: float | None = None,
     approximation: str = "auto",
     n_features: int = 2048,
     search: str = "exact",
@@ -125,14 +118,14 @@ def kernel_mean(
     """
     X, positive = in_own_order(X, positive)
     n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-    samples, spread = _embed(X, positive, width, approximation, n_features, seed)
+    samples, spread = _embed(X, positive, bandwidth, approximation, n_features, seed)
     nothing = np.empty(0)
     if samples is None:
         names = dict.fromkeys(variants, 1.0)
         none = dict.fromkeys(variants, float("nan"))
         bounds: dict[str, str | None] = dict.fromkeys(variants, "upper")
         return KernelMeans(names, none, bounds, none, spread, 0.0, nothing, nothing, nothing, nothing)
-    return read_curve(samples, n_p, n_u, variants, width=spread, search=search, upper=upper)
+    return read_curve(samples, n_p, n_u, variants, bandwidth=spread, search=search, upper=upper)
 
 
 def read_curve(
@@ -141,14 +134,14 @@ def read_curve(
     n_u: int,
     variants: Sequence[str],
     *,
-    width: float | None = None,
+    bandwidth: float | None = None,
     search: str = "exact",
     upper: float = 8.0,
 ) -> KernelMeans:
     """Read the curve of two embedded samples of `n_p` and `n_u` rows at the variants' thresholds."""
     # The programmes are many small solves: threads would spend more time waiting for each other than they save.
     with threadpool_limits(1, user_api="blas"):
-        return _read_curve(samples, n_p, n_u, variants, width, search, upper)
+        return _read_curve(samples, n_p, n_u, variants, bandwidth, search, upper)
 
 
 def _read_curve(
@@ -156,7 +149,7 @@ def _read_curve(
     n_p: int,
     n_u: int,
     variants: Sequence[str],
-    width: float | None,
+    bandwidth: float | None,
     search: str,
     upper: float,
 ) -> KernelMeans:
@@ -188,7 +181,7 @@ def _read_curve(
         error,
         bound,
         {v: threshold[v] for v in variants},
-        samples.width if width is None else width,
+        samples.width if bandwidth is None else bandwidth,
         mmd,
         extrapolations=columns[0],
         distances=columns[1],
@@ -199,9 +192,9 @@ def _read_curve(
 
 
 def _embed(
-    X: Any, positive: NDArray[np.bool_], width: float | None, approximation: str, n_features: int, seed: int
+    X: Any, positive: NDArray[np.bool_], bandwidth: float | None, approximation: str, n_features: int, seed: int
 ) -> tuple[GaussianProblem | FeatureProblem | None, float]:
-    """The two samples in feature space and the width in the units of `X`; None where the samples are equal."""
+    """The two samples in feature space and the bandwidth in the units of `X`; None where the samples are equal."""
     every, scale = centre_and_scale(X)
     if X.shape[1] == 1:
         values = every.toarray().ravel() if sp.issparse(every) else every[:, 0]
@@ -218,14 +211,14 @@ def _embed(
         return None, 0.0
     problem: GaussianProblem | FeatureProblem
     if rows is not None:
-        chosen = choose_width(rows, median) if width is None else width / scale
+        chosen = choose_width(rows, median) if bandwidth is None else bandwidth / scale
         problem = GaussianProblem(rows, chosen)
     else:
         landmarks = _landmarks(every, positive, seed)
-        if width is None:
+        if bandwidth is None:
             chosen = choose_width(weigh_rows(every[landmarks], positive[landmarks]), median)
         else:
-            chosen = width / scale
+            chosen = bandwidth / scale
         problem = FeatureProblem(every, positive, landmarks, chosen, n_features, seed)
     same = problem.uu - 2.0 * problem.up + problem.pp <= _SAME**2
     return (None if same else problem), chosen * scale
@@ -289,7 +282,7 @@ class KernelMeanPrior(PriorEstimator):
     ----------
     variant : {"km1", "km2"}, default="km1"
         The slope threshold; see Notes.
-    width : float, optional
+    bandwidth : float, optional
         Width of the Gaussian kernel. By default the multiple of the median distance, out of
         :math:`10^{-1}, 10^{-1/2}, \dots, 10`, at which the two samples' means are furthest apart.
     approximation : {"auto", "exact", "features"}, default="auto"
@@ -301,7 +294,7 @@ class KernelMeanPrior(PriorEstimator):
         "authors" mimics the published code: bisection of [1, 8] down to a cell of 0.04 with a forward difference for
         the slope, so that the share can only come out in [0.0135, 0.8748].
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval. It reflects sampling noise; the bias of the method is not in it.
     random_state : int, RandomState instance or None, default=0
@@ -347,16 +340,16 @@ class KernelMeanPrior(PriorEstimator):
         self,
         variant: str = "km1",
         *,
-        width: float | None = None,
+        bandwidth: float | None = None,
         approximation: str = "auto",
         n_features: int = 2048,
         search: str = "exact",
         scenario: str = "case-control",
         level: float = 0.9,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.variant = variant
-        self.width = width
+        self.bandwidth = bandwidth
         self.approximation = approximation
         self.n_features = n_features
         self.search = search
@@ -364,18 +357,18 @@ class KernelMeanPrior(PriorEstimator):
         self.level = level
         self.random_state = random_state
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         check_choice("variant", self.variant, ("km1", "km2"))
         check_choice("approximation", self.approximation, ("auto", "exact", "features"))
         check_choice("search", self.search, ("exact", "authors"))
-        if self.width is not None:
-            check_number("width", self.width, 0.0, np.inf, open_low=True)
-        check_integer("n_features", self.n_features, 2)
+        if self.bandwidth is not None:
+            check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True)
+        check_number("n_features", self.n_features, 2, integer=True)
         self.result_ = result = kernel_mean(
             X,
             positive,
             variants=(self.variant,),
-            width=self.width,
+            bandwidth=self.bandwidth,
             approximation=self.approximation,
             n_features=self.n_features,
             search=self.search,
@@ -395,7 +388,7 @@ class KernelMeanPrior(PriorEstimator):
             chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
             bound=bound,
             identifiable=bound is None,
-            details={"threshold": result.threshold[self.variant], "width": result.width, "mmd": result.mmd},
+            details={"threshold": result.threshold[self.variant], "bandwidth": result.bandwidth, "mmd": result.mmd},
         )
         return PriorEstimate(kappa, interval, diagnostics, _sentences(result, self.variant))
 

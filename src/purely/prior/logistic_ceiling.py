@@ -35,10 +35,10 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 
-from purely.prior._base import check_integer, check_number
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_number
 from purely.prior.best_bin import best_bin
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 
@@ -63,7 +63,7 @@ def logistic_ceiling(table: ScoreTable, n_cells: int = 256, leeway: float | None
     Two overlapping normal classes: no row is surely positive, yet the share is found.
 
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.logistic_ceiling import logistic_ceiling
     >>> rng = np.random.default_rng(0)
     >>> P, U = rng.normal(1, 1, 20000), np.concatenate([rng.normal(1, 1, 12000), rng.normal(-1, 1, 28000)])
@@ -143,7 +143,7 @@ class LogisticCeilingPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=50
@@ -190,7 +190,7 @@ class LogisticCeilingPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 50,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.leeway = leeway
         self.n_cells = n_cells
@@ -201,6 +201,6 @@ class LogisticCeilingPrior(OneDimensionalPrior):
         self.random_state = random_state
 
     def _reader(self) -> Reader:
-        n_cells = check_integer("n_cells", self.n_cells, 8)
+        n_cells = check_number("n_cells", self.n_cells, 8, integer=True)
         leeway = None if self.leeway is None else check_number("leeway", self.leeway, 0.0, np.inf, open_low=True)
         return partial(logistic_ceiling, n_cells=n_cells, leeway=leeway)

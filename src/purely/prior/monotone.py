@@ -23,9 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from purely.prior._base import check_number
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState, check_number
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["MonotoneRatioPrior", "monotone_top"]
 
@@ -52,7 +52,7 @@ def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.monotone import monotone_top
     >>> table = ScoreTable.from_scores(np.full(100, 1.0), np.repeat([0.0, 1.0], [150, 50]))
     >>> round(monotone_top(table).share, 6)
@@ -87,7 +87,7 @@ class MonotoneRatioPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -124,7 +124,7 @@ class MonotoneRatioPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.top = top
         self.ratio = ratio

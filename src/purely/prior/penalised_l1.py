@@ -9,9 +9,9 @@ the latter, is estimated with Gaussian basis functions :math:`\varphi_1, \dots, 
     \beta_l = \frac{\theta}{n_P} \sum_{x \in P} \varphi_l(x) - \frac{1}{n_U} \sum_{x \in U} \varphi_l(x) .
 
 It is convex in :math:`\theta` with derivative :math:`\frac{2}{\alpha} \sum_l a_l \max(0, \beta_l) - 1`, where
-:math:`a_l` is the positives' mean of :math:`\varphi_l`; its minimiser is the share. The width is chosen by
+:math:`a_l` is the positives' mean of :math:`\varphi_l`; its minimiser is the share. The bandwidth is chosen by
 cross-validation: any weighted mean of basis functions bounds the share from above by the ratio of its means over both
-samples; the weights :math:`\max(0, \beta_l)` come from some folds, the ratio from the others, and the width with the
+samples; the weights :math:`\max(0, \beta_l)` come from some folds, the ratio from the others, and the bandwidth of the
 smallest ratio is used. Equal rows share a fold, or their noise would be taken for a violation.
 
 At the true share sampling noise alone makes some :math:`\beta_l` positive. Where a basis function holds positives only,
@@ -38,12 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
-from purely._base import draw_seed, level_to_z
-from purely._rows import draw_rows
-from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer, check_number
-from purely.prior._gaussian import centre_and_scale, in_own_order, median_distance
-from purely.prior._ratio import grouped_folds
-from purely.prior._scores import normal_interval
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.folds import Folds, deal_folds, draw_rows
+from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
+from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
+from purely.prior.scores import normal_interval
 
 __all__ = ["PenL1Prior", "minimise_penalised_l1"]
 
@@ -129,11 +128,11 @@ class PenL1Prior(PriorEstimator):
         functions' means; see :mod:`purely.prior.penalised_l1`.
     n_centers : int, default=300
         Number of basis functions, centred at rows of both samples.
-    width : float, optional
+    bandwidth : float, optional
         Width of the basis functions; by default chosen by cross-validation among multiples of the median distance,
         0.1 to 1.1.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -153,8 +152,8 @@ class PenL1Prior(PriorEstimator):
     Notes
     -----
     Basis functions are local averages of the densities. A basis function that is as wide as the distance between the
-    classes mixes them, and narrow ones need many rows: where no width does both, in many columns above all, the share
-    comes out too large.
+    classes mixes them, and narrow ones need many rows: where no bandwidth does both, in many columns above all, the
+    share comes out too large.
 
     References
     ----------
@@ -178,38 +177,38 @@ class PenL1Prior(PriorEstimator):
         alpha: float | None = None,
         *,
         n_centers: int = 300,
-        width: float | None = None,
+        bandwidth: float | None = None,
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.alpha = alpha
         self.n_centers = n_centers
-        self.width = width
+        self.bandwidth = bandwidth
         self.scenario = scenario
         self.level = level
         self.n_resamples = n_resamples
         self.random_state = random_state
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
-        n_resamples = check_integer("n_resamples", self.n_resamples, 0)
-        check_integer("n_centers", self.n_centers, 1)
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
+        n_resamples = check_number("n_resamples", self.n_resamples, 0, integer=True)
+        check_number("n_centers", self.n_centers, 1, integer=True)
         if self.alpha is not None:
             check_number("alpha", self.alpha, 0.0, np.inf, open_low=True)
-        if self.width is not None:
-            check_number("width", self.width, 0.0, np.inf, open_low=True)
+        if self.bandwidth is not None:
+            check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True)
         seed = draw_seed(self.random_state)
         X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)
         squares, centers = self._squared_distances(rows, positive, seed)
         median = median_distance(rows) or 1.0
-        width = (
+        bandwidth = (
             self._choose_width(squares, centers, rows, positive, median, seed)
-            if self.width is None
-            else self.width / scale
+            if self.bandwidth is None
+            else self.bandwidth / scale
         )
-        basis = _basis(squares, centers, positive, width)
+        basis = _basis(squares, centers, positive, bandwidth)
         p, u = basis[positive], basis[~positive]
         fitted = fit_basis(p, u, self.alpha)
         share, alpha, mean_p, mean_u = fitted.share, fitted.alpha, fitted.mean_p, fitted.mean_u
@@ -231,14 +230,14 @@ class PenL1Prior(PriorEstimator):
             chosen=share,
             bound=bound,
             identifiable=bound is None,
-            details={"width": width * scale, "alpha": alpha, "standard_error": error},
+            details={"bandwidth": bandwidth * scale, "alpha": alpha, "standard_error": error},
         )
         sentences = (
             ()
             if bound is None
             else (
                 f"The class prior {share:.3g} is the {bound} bound of the search: the basis functions do not tell "
-                "negatives from positives. Try another width, or ClassPrior.",
+                "negatives from positives. Try another bandwidth, or ClassPrior.",
             )
         )
         return PriorEstimate(share, normal_interval(share, error, level_to_z(self.level)), diagnostics, sentences)
@@ -260,14 +259,13 @@ class PenL1Prior(PriorEstimator):
         median: float,
         seed: int,
     ) -> float:
-        n_folds = max(2, min(5, int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))))
-        fold = grouped_folds(rows, positive, n_folds, seed)
+        folds = deal_folds(rows, positive, 5, seed)
         bounds = []
-        for width in _WIDTHS * median:
-            basis = _basis(squares, centers, positive, width)
+        for bandwidth in _WIDTHS * median:
+            basis = _basis(squares, centers, positive, bandwidth)
             violation = np.zeros(positive.size)
-            for j in range(n_folds):
-                held = fold == j
+            for j in range(folds.n_folds):
+                held = folds.number == j
                 seen = fit_basis(basis[~held & positive], basis[~held & ~positive], self.alpha)
                 weights = np.maximum(0.0, seen.share * seen.mean_p - seen.mean_u)
                 violation[held] = basis[held] @ weights / max(float(weights @ seen.mean_p), 1e-300)
@@ -288,9 +286,9 @@ def _ratio_bound(p: Floats, u: Floats) -> float:
     return float(u.mean() + error_u) / below if below >= _HOLDS_UP else np.inf
 
 
-def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], width: float) -> Floats:
+def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], bandwidth: float) -> Floats:
     """Basis functions at every row; at its own centre, where it is one, a function gets its sample's mean instead."""
-    basis = np.exp(-0.5 * squares / width**2)
+    basis = np.exp(-0.5 * squares / bandwidth**2)
     for members in (positive, ~positive):
         own = np.flatnonzero(members[centers])
         size = int(np.count_nonzero(members))

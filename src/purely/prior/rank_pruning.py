@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from purely.prior._one_dimensional import OneDimensionalPrior
-from purely.prior._scores import Reader, ScoreReading, ScoreTable
+from purely.checks import RandomState
+from purely.prior.one_dimensional import OneDimensionalPrior
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["RankPruningPrior", "rank_pruning"]
 
@@ -31,7 +32,7 @@ def rank_pruning(table: ScoreTable) -> ScoreReading:
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.scores import ScoreTable
     >>> from purely.prior.rank_pruning import rank_pruning
     >>> table = ScoreTable.from_scores(np.full(100, 1.0), np.repeat([-3.0, 1.0], [150, 50]))
     >>> rank_pruning(table).share
@@ -61,7 +62,7 @@ class RankPruningPrior(OneDimensionalPrior):
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     n_resamples : int, default=100
@@ -101,7 +102,7 @@ class RankPruningPrior(OneDimensionalPrior):
         scenario: str = "case-control",
         level: float = 0.9,
         n_resamples: int = 100,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.ratio = ratio
         self.scenario = scenario

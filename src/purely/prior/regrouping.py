@@ -38,11 +38,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from purely._base import draw_seed
-from purely.prior._base import PriorEstimate, PriorEstimator, check_choice, check_number
-from purely.prior._ratio import cross_fit
-from purely.prior._scores import ScoreTable
-from purely.prior._top import top_of_ratio
+from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.folds import Folds
+from purely.prior.base import PriorEstimate, PriorEstimator
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import ScoreTable
+from purely.prior.top import top_of_ratio
 
 __all__ = ["RegroupingPrior"]
 
@@ -62,7 +63,7 @@ class RegroupingPrior(PriorEstimator):
     ratio : "auto", str, estimator or list of these, default="auto"
         What ranks the unlabelled rows; see :class:`DensityRatioPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
     random_state : int, RandomState instance or None, default=0
@@ -111,7 +112,7 @@ class RegroupingPrior(PriorEstimator):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
         self.fraction = fraction
@@ -121,11 +122,11 @@ class RegroupingPrior(PriorEstimator):
         self.level = level
         self.random_state = random_state
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         fraction = check_number("fraction", self.fraction, 0.0, 0.5, open_low=True)
         check_choice("copies", self.copies, ("auto", "all"))
         inner = self._inner()
-        score = cross_fit(self.ratio, X, positive, cv=5, seed=draw_seed(self.random_state)).score
+        score = ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
         region = best[: max(1, round(fraction * unlabelled.size))]

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely._base import draw_seed, level_to_z
-from purely._rows import fold_of_rows
-from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer
-from purely.prior._scores import normal_interval
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.folds import Folds, deal_folds
+from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
+from purely.prior.scores import normal_interval
 
 __all__ = ["TIcEPrior"]
 
@@ -41,14 +41,14 @@ class TIcEPrior(PriorEstimator):
 
     Parameters
     ----------
-    n_folds : int, default=5
+    cv : int, default=5
         Each fold grows a tree on its own rows; the bounds come from the other folds.
     max_splits : int, default=100
         Largest number of splits of a tree, the most promising first.
     min_leaf : int, default=10
         Smallest number of rows of a subset.
     scenario : {"case-control", "single-sample"}, default="case-control"
-        How the data were sampled; see :class:`purely.labels.ClassPriors`.
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval, from the spread over folds.
     random_state : int, RandomState instance or None, default=0
@@ -92,31 +92,30 @@ class TIcEPrior(PriorEstimator):
 
     def __init__(
         self,
-        n_folds: int = 5,
+        cv: int = 5,
         *,
         max_splits: int = 100,
         min_leaf: int = 10,
         scenario: str = "case-control",
         level: float = 0.9,
-        random_state: Any = 0,
+        random_state: RandomState = 0,
     ) -> None:
-        self.n_folds = n_folds
+        self.cv = cv
         self.max_splits = max_splits
         self.min_leaf = min_leaf
         self.scenario = scenario
         self.level = level
         self.random_state = random_state
 
-    def _estimate(self, X: Any, positive: Mask) -> PriorEstimate:
-        n_folds = check_integer("n_folds", self.n_folds, 2)
-        check_integer("max_splits", self.max_splits, 0)
-        check_integer("min_leaf", self.min_leaf, 1)
+    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+        cv = check_number("cv", self.cv, 2, integer=True)
+        check_number("max_splits", self.max_splits, 0, integer=True)
+        check_number("min_leaf", self.min_leaf, 1, integer=True)
         n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-        n_folds = min(n_folds, n_p, n_u)
-        fold = fold_of_rows(X, positive, n_folds, draw_seed(self.random_state))
+        folds = deal_folds(X, positive, cv, draw_seed(self.random_state))
         bounds = []
-        for j in range(n_folds):
-            grow = fold == j
+        for j in range(folds.n_folds):
+            grow = folds.number == j
             frequency = 0.5
             for _ in range(2):  # the bound depends on the frequency: once with a guess, once with what came out
                 frequency = self._bound(X[grow], positive[grow], X[~grow], positive[~grow], frequency)
@@ -124,10 +123,10 @@ class TIcEPrior(PriorEstimator):
         frequency = float(np.mean(bounds))
         shares = n_p * (1.0 / np.array(bounds) - 1.0) / n_u
         share = float(np.clip(n_p * (1.0 / frequency - 1.0) / n_u, 0.0, 1.0))
-        error = float(np.std(np.clip(shares, 0.0, 1.0), ddof=1) / np.sqrt(n_folds))
+        error = float(np.std(np.clip(shares, 0.0, 1.0), ddof=1) / np.sqrt(folds.n_folds))
         bound = "upper" if share >= 1.0 else None
         diagnostics = PriorDiagnostics(
-            x=np.arange(n_folds, dtype=float),
+            x=np.arange(folds.n_folds, dtype=float),
             curve=np.array(bounds),
             x_label="fold",
             curve_label="bound of the labelling frequency",

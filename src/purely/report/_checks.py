@@ -9,8 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from purely._prior_value import PriorValue
 from purely.assumptions import check_assumptions
+from purely.class_prior import Prior
 from purely.plotting._style import percent
 from purely.report._data import Table
 from purely.report._stages import Lists, PriorFinding, Scored, Signal
@@ -71,7 +71,7 @@ def run_checks(
     return [*checks, _calibration(lists), _honest(scored)]
 
 
-def _readable(prior: PriorFinding) -> PriorValue:
+def _readable(prior: PriorFinding) -> Prior:
     """The prior with three digits, as the checks print it."""
     p = prior.population
     return replace(p, value=float(f"{p.value:.3g}"), low=float(f"{p.low:.3g}"), high=float(f"{p.high:.3g}"))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_array
 
-from purely._base import refuse_huge
+from purely.checks import refuse_huge
 from purely.labels import Scenario, check_scenario, read_labels
 
 Mask = NDArray[np.bool_]

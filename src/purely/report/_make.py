@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely._base import draw_seed
-from purely._warnings import PurelyWarning
+from purely.checks import RandomState, draw_seed
+from purely.exceptions import PurelyWarning
 from purely.labels import Scenario
 from purely.report._answers import (
     SCHEMA_VERSION,
@@ -98,7 +98,7 @@ def make_report(
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
     scenario: Scenario = "case-control",
-    random_state: Any = 0,
+    random_state: RandomState = 0,
     progress: Progress | None = None,
 ) -> Report:
     """Answer the five questions about positive and unlabelled rows in one page that works offline.

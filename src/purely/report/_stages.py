@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from purely._prior_value import PriorValue, read_prior
+from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
 from purely.metrics import PUReport, pu_report
 from purely.plotting import (
@@ -49,8 +49,8 @@ class Scored:
 class PriorFinding:
     """The class prior that is used, and what the rows say about it."""
 
-    population: PriorValue
-    unlabelled: PriorValue
+    population: Prior
+    unlabelled: Prior
     given: bool
     readings: list[PriorReading]
     reading_level: float
@@ -247,7 +247,7 @@ def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
         float(found.thresholds[start]),
         scenario=table.scenario,
         level=LEVEL,
-        n_bootstrap=300,
+        n_resamples=300,
         out_of_fold=scored.honest,
         random_state=table.seed,
     )

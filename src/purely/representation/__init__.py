@@ -1,6 +1,6 @@
 """Representations of positive and unlabelled data (section 4 of the paper). Loading this package loads no torch."""
 
-from purely.representation._networks import DivergedWarning, OverfittingWarning, fit_together
+from purely.nn.plan import fit_together
 from purely.representation.linear import LSDR
 from purely.representation.pnrl import PNRL
 from purely.representation.purl import PURL
@@ -10,9 +10,7 @@ __all__ = [
     "LSDR",
     "PNRL",
     "PURL",
-    "DivergedWarning",
     "InformationRetained",
-    "OverfittingWarning",
     "fit_together",
     "information_retained",
 ]

@@ -23,12 +23,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import PUEstimator, draw_seed
-from purely._rows import draw_rows, fold_of_rows, row_order
+from purely.base import PUEstimator
+from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
-from purely.representation._checks import check_choice, check_number
-from purely.representation._networks import unit_rows
+from purely.representation.networks import unit_rows
 from purely.smi.objective import information_from_objective
 
 __all__ = ["LSDR"]
@@ -159,7 +159,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     standardize : bool, default=True
         Scale the columns before the search; ``components_`` refers to the columns as given.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         cv: int = 5,
         standardize: bool = True,
         scenario: str = "case-control",
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_components = n_components
         self.objective = objective
@@ -239,9 +239,10 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         seed = draw_seed(self.random_state)
         scaling = column_scaling(X) if self.standardize else None
         rows = X if scaling is None else scaling(X)
-        order = row_order(X, seed)  # sums over rows then round alike however the rows were permuted
+        keys = row_keys(X, seed)
+        order = np.argsort(keys, kind="stable")  # sums over rows then round alike however the rows were permuted
         self._rows, self._positive = rows[order], labels.positive[order]
-        self._folds = fold_of_rows(X, labels.positive, self._n_folds(labels.positive), seed)[order]
+        self._folds = deal_folds(X, labels.positive, self.cv, seed, keys).number[order]
         self._centers = rows[draw_rows(X, self.n_centers, seed)]
         best = self._search(seed)
         del self._rows, self._positive, self._folds, self._centers
@@ -269,9 +270,6 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         for name in ("bandwidth", "alpha"):
             if getattr(self, name) is not None:
                 check_number(name, getattr(self, name), 0.0, open_low=True)
-
-    def _n_folds(self, positive: NDArray[np.bool_]) -> int:
-        return int(min(self.cv, positive.sum(), (~positive).sum()))
 
     def _terms(self, positive: NDArray[np.bool_]) -> list[Term]:
         return pn_terms(positive) if self.objective == "pn" else pu_terms(positive, self.scenario)

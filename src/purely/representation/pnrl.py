@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import RandomState
 from purely.labels import PULabels
-from purely.representation._networks import NetworkRepresentation, by_blocks, kept_dtypes
-from purely.representation._plan import Fit, TrainedMember
-from purely.representation._recipe import Recipe, network_recipe
+from purely.nn.fitted import by_blocks
+from purely.nn.plan import TrainedMember, kept_dtypes
+from purely.representation.networks import NetworkRepresentation, PreparedRepresentation
+from purely.representation.recipe import RepresentationRecipe, read_recipe
 
 __all__ = ["PNRL"]
 
@@ -89,7 +91,7 @@ class PNRL(NetworkRepresentation):
         device: str = "auto",
         dtype: str = "float32",
         checkpoint: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -130,12 +132,12 @@ class PNRL(NetworkRepresentation):
         square = shares[0] * (h[positive] ** 2).mean(axis=0) + shares[1] * (h[~positive] ** 2).mean(axis=0)
         return float(linear - 0.5 * shares @ square)
 
-    def _recipe(self, labels: PULabels | None = None) -> Recipe:
+    def _recipe(self, n_features: int, labels: PULabels) -> RepresentationRecipe:
         from purely.nn.losses import PNSquaredLoss
 
-        share = 0.5 if labels is None else float(labels.positive.mean())
-        return network_recipe(self, lambda _: PNSquaredLoss(share))
+        share = float(labels.positive.mean())
+        return read_recipe(self.get_params(deep=False), n_features, lambda _: PNSquaredLoss(share))
 
-    def _judge(self, fit: Fit, kept: list[TrainedMember]) -> None:
-        self.class_prior_ = float(fit.positive.mean())
+    def _judge(self, preparation: PreparedRepresentation, kept: list[TrainedMember]) -> None:
+        self.class_prior_ = float(preparation.labels.positive.mean())
         self.information_ = float(np.mean([-t.held_j for t in kept]) - 0.5)

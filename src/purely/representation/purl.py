@@ -3,21 +3,27 @@ r"""PURL: representations from positive and unlabelled data, by maximising PU-SM
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely._warnings import SearchBoundWarning
+from purely.checks import RandomState, check_choice, check_number
+from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
-from purely.representation._checks import check_choice, check_number
-from purely.representation._networks import Floats, NetworkRepresentation, OverfittingWarning, by_blocks, kept_dtypes
-from purely.representation._plan import ALL_ROWS, Fit, TrainedMember
-from purely.representation._recipe import Recipe, network_recipe
+from purely.nn.fitted import by_blocks
+from purely.nn.plan import ALL_ROWS, StackPlan, TrainedMember, kept_dtypes
+from purely.representation.networks import NetworkRepresentation, PreparedRepresentation
+from purely.representation.recipe import RepresentationRecipe, read_recipe
 from purely.smi.objective import information_from_objective, pu_objective
 
+if TYPE_CHECKING:
+    from purely.nn.losses import Loss
+
 __all__ = ["PURL"]
+
+Floats = NDArray[np.float64]
 
 #: On the paper's data sets nearly every fit whose training J lies below what any ratio of the population can reach,
 #: -1/(2 prior), exceeds the held-out information by this factor and by this much.
@@ -91,10 +97,10 @@ class PURL(NetworkRepresentation):
     n_ensemble : int or "auto", default="auto"
         Networks whose ratios are averaged (logarithms of ratios where the loss is logistic); "auto" is 5, or 1 where v
         is linear.
-    cross_fit : int, default=0
-        With K of at least 2, K further sets of networks are trained in the same stack, each on K-1 of K folds;
+    cv : int or None, default=None
+        With a number K, K further sets of networks are trained in the same stack, each on K-1 of K folds;
         ``oof_density_ratio_`` and ``oof_information_`` then say what the ratio is worth on rows it has not seen. The
-        model itself is the one that ``cross_fit=0`` gives.
+        model itself is the one that ``cv=None`` gives.
     standardize : bool, default=True
         Scale the columns, see :func:`purely.nn.scaling.column_scaling`; outputs refer to the columns as given.
     scenario : {"case-control", "single-sample"}, default="case-control"
@@ -104,20 +110,20 @@ class PURL(NetworkRepresentation):
     dtype : {"float32", "bfloat16"}, default="float32"
     checkpoint : path or None, default=None
         File to save to every ten epochs, and to resume from where it exists.
-    random_state : int, RandomState or None, default=None
+    random_state : int, RandomState or None, default=0
     verbose : bool, default=False
         Show a progress bar with J on training batches and on held-out rows.
 
     Attributes
     ----------
     information_ : float
-        :math:`-J - 1/2` on rows not trained on: out of fold where `cross_fit` is set, otherwise the mean over the
+        :math:`-J - 1/2` on rows not trained on: out of fold where `cv` is set, otherwise the mean over the
         networks, each on the rows that stopped it (a little optimistic for that reason). Times prior / (1 - prior) it
         is PU-SMI.
     oof_density_ratio_ : ndarray of shape (n,)
-        Only with `cross_fit`: ratio of each row by networks that have not seen it.
+        Only with `cv`: ratio of each row by networks that have not seen it.
     oof_information_ : float
-        Only with `cross_fit`: :math:`-J - 1/2` of these.
+        Only with `cv`: :math:`-J - 1/2` of these.
     train_information_ : float
         The same on the rows that the networks were trained on.
     overfitting_ : bool
@@ -188,13 +194,13 @@ class PURL(NetworkRepresentation):
         validation_fraction: float = 1 / 6,
         n_starts: Any = "auto",
         n_ensemble: Any = "auto",
-        cross_fit: int = 0,
+        cv: int | None = None,
         standardize: bool = True,
         scenario: str = "case-control",
         device: str = "auto",
         dtype: str = "float32",
         checkpoint: Any = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -220,7 +226,7 @@ class PURL(NetworkRepresentation):
         self.validation_fraction = validation_fraction
         self.n_starts = n_starts
         self.n_ensemble = n_ensemble
-        self.cross_fit = cross_fit
+        self.cv = cv
         self.standardize = standardize
         self.scenario = scenario
         self.device = device
@@ -241,11 +247,11 @@ class PURL(NetworkRepresentation):
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
         return -self._objective(self._ratio(self.networks_, X), labels.positive)
 
-    def _recipe(self, labels: PULabels | None = None) -> Recipe:
+    def _recipe(self, n_features: int, labels: PULabels) -> RepresentationRecipe:
         check_scenario(self.scenario)
-        return network_recipe(self, self._loss_of)
+        return read_recipe(self.get_params(deep=False), n_features, self._loss_of)
 
-    def _loss_of(self, name: str) -> Any:
+    def _loss_of(self, name: str) -> Loss:
         from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 
         check_choice("loss", name, ("logistic", "squared", "squared-nn"))
@@ -254,7 +260,8 @@ class PURL(NetworkRepresentation):
             return SquaredLoss()
         return LogisticLoss(prior_min) if name == "logistic" else NonNegativeSquaredLoss(prior_min=prior_min)
 
-    def _judge(self, fit: Fit, kept: list[TrainedMember]) -> None:
+    def _judge(self, preparation: PreparedRepresentation, kept: list[TrainedMember]) -> None:
+        fit = preparation.stack
         self._logistic = fit.recipe.loss.initial_bias == 0.0
         self._share = float(fit.positive.mean())
         whole = [t for t in kept if t.member.fold == ALL_ROWS]
@@ -262,15 +269,13 @@ class PURL(NetworkRepresentation):
         self.train_information_ = self._mean_information(fit, [(t, t.member.train_p, t.member.train_u) for t in whole])
         self._warn_overfitting()
         self._warn_at_bound(fit)
-        for name in ("oof_density_ratio_", "oof_information_"):
-            if hasattr(self, name):
-                delattr(self, name)
-        if fit.recipe.cross_fit:
+        self.forget("oof_density_ratio_", "oof_information_")
+        if preparation.recipe.cv:
             self.oof_density_ratio_ = self._out_of_fold(fit, kept)
             self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
             self.information_ = self.oof_information_
 
-    def _mean_information(self, fit: Fit, parts: list[tuple[TrainedMember, Any, Any]]) -> float:
+    def _mean_information(self, fit: StackPlan, parts: list[tuple[TrainedMember, Any, Any]]) -> float:
         """Information of single networks on rows of their own, the mean over the networks; NaN where there are none."""
         values = []
         for t, p, u in parts:
@@ -279,9 +284,9 @@ class PURL(NetworkRepresentation):
                 values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
         return information_from_objective(float(np.mean(values))) if values else float("nan")
 
-    def _out_of_fold(self, fit: Fit, kept: list[TrainedMember]) -> Floats:
+    def _out_of_fold(self, fit: StackPlan, kept: list[TrainedMember]) -> Floats:
         ratio = np.empty(fit.positive.size)
-        for fold in range(fit.recipe.cross_fit):
+        for fold in sorted({t.member.fold for t in kept} - {ALL_ROWS}):
             members = [t for t in kept if t.member.fold == fold]
             rows = members[0].member.test
             ratio[rows] = self._ratio([t.network for t in members], fit.X[rows])
@@ -311,12 +316,12 @@ class PURL(NetworkRepresentation):
             warnings.warn(
                 f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
                 f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are flattering: use "
-                "cross_fit=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
+                "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
                 OverfittingWarning,
                 stacklevel=6,
             )
 
-    def _warn_at_bound(self, fit: Fit) -> None:
+    def _warn_at_bound(self, fit: StackPlan) -> None:
         if not self._logistic or self.prior_min == 0:
             return
         bound = 1.0 / self.prior_min

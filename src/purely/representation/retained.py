@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from purely._base import level_to_z
+from purely.checks import RandomState, level_to_z
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
@@ -52,8 +52,8 @@ def information_retained(
     *,
     estimator: Any = None,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    random_state: Any = 0,
+    level: float = 0.9,
+    random_state: RandomState = 0,
 ) -> InformationRetained:
     r"""Share of PU-SMI that a representation keeps, on rows it was not trained on.
 
@@ -72,7 +72,7 @@ def information_retained(
     estimator : estimator with ``oof_density_ratio_``, default=None
         Estimates the information of both; None is :class:`~purely.smi.PUSMI`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
+    level : float, default=0.9
     random_state : int, RandomState or None, default=0
         Of the default estimator.
 

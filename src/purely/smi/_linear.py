@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 from sklearn.utils.validation import check_is_fitted
 
-from purely._base import LARGEST_VALUE, PUEstimator, draw_seed, refuse_huge
-from purely._rows import fold_of_rows
-from purely._threads import one_blas_thread
-from purely._warnings import DegenerateDataWarning, SearchBoundWarning
-from purely.labels import PULabels, check_class_prior, read_labels
+from purely.base import PUEstimator
+from purely.checks import LARGEST_VALUE, RandomState, draw_seed, refuse_huge
+from purely.class_prior import check_class_prior
+from purely.exceptions import DegenerateDataWarning, SearchBoundWarning
+from purely.folds import deal_folds, stream_folds
+from purely.labels import PULabels, read_labels
 from purely.smi.basis import (
     Bases,
     GaussianBases,
@@ -36,6 +37,7 @@ from purely.smi.model_choice import (
     still_rising,
 )
 from purely.smi.objective import BasisSums, linear_objective, ridge_solution
+from purely.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
@@ -58,7 +60,7 @@ class LinearRatio(PUEstimator):
     intercept: bool
     cv: int
     n_jobs: int | None
-    random_state: Any
+    random_state: RandomState
 
     def _population_weights(self) -> PopulationWeights:
         raise NotImplementedError
@@ -84,12 +86,15 @@ class LinearRatio(PUEstimator):
         """
         X, labels = self._validate_fit(X, y)
         with one_blas_thread():
-            given = None if folds is None else _check_folds(folds, labels)
-            self._start(X, labels, n_folds=self._n_folds(labels) if given is None else int(given.max()) + 1)
-            used = self._add_batch(X, labels, given)
+            cv, self._seed = self._check_cv(), draw_seed(self.random_state)
+            dealt = (
+                deal_folds(X, labels.positive, cv, self._seed).number if folds is None else _check_folds(folds, labels)
+            )
+            self._start(X, labels, n_folds=int(dealt.max()) + 1)
+            self._add_batch(X, labels, dealt)
             self._solve()
-            self.folds_ = used
-            self.oof_density_ratio_ = self._out_of_fold_ratio(X, used)
+            self.folds_ = dealt
+            self.oof_density_ratio_ = self._out_of_fold_ratio(X, dealt)
             self._after_fit(X, labels.positive)
         return self
 
@@ -101,8 +106,9 @@ class LinearRatio(PUEstimator):
 
         Centres, bandwidths and the coding of the labels are fixed by the first batch (or by `centers`, `bandwidth`
         and `classes`); what follows is the estimate that :meth:`fit` would give on all rows with those. Out-of-fold
-        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside. There
-        is an estimate as soon as `cv` positives and `cv` unlabelled rows have been seen, not before.
+        ratios of single rows are not kept, so intervals need :meth:`information_interval` on rows set aside. A
+        row's fold depends on what is in the row, so that order and size of batches do not matter; there is an estimate
+        as soon as every fold holds positives and unlabelled rows, not before.
 
         Parameters
         ----------
@@ -122,12 +128,12 @@ class LinearRatio(PUEstimator):
             X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
         else:
             X, labels = self._validate_batch(X, y, known, reset=first)
-        for name in ("oof_density_ratio_", "folds_"):
-            self.__dict__.pop(name, None)
+        self.forget("oof_density_ratio_", "folds_")
         with one_blas_thread():
             if first:
+                self._seed = draw_seed(self.random_state)
                 self._start(X, labels, n_folds=self._check_cv())
-            self._add_batch(X, labels)
+            self._add_batch(X, labels, stream_folds(X, self.sums_.count.shape[1], self._seed))
             if self.sums_.count.min() > 0:  # every fold has rows of both kinds
                 self._solve()
         return self
@@ -142,15 +148,11 @@ class LinearRatio(PUEstimator):
     def _check_cv(self) -> int:
         return int(check_scalar(self.cv, "cv", (int, np.integer), min_val=2))
 
-    def _n_folds(self, labels: PULabels) -> int:
-        return min(self._check_cv(), labels.n_positive, labels.n_unlabelled)
-
     def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
         """Fix the coding, the basis and the grid."""
         check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
         check_scalar(self.intercept, "intercept", (bool, np.bool_))
         self.classes_ = labels.classes
-        self._seed = draw_seed(self.random_state)
         if self.alpha is not None:
             _check_grid(self.alpha, "alpha", positive=False)
         self._bases = self._make_bases(X, labels)
@@ -185,12 +187,9 @@ class LinearRatio(PUEstimator):
             grid = _default_bandwidths(median)
         return GaussianBases(shifted, origin, grid, bool(self.intercept))
 
-    def _add_batch(self, X: Any, labels: PULabels, folds: NDArray[np.intp] | None = None) -> NDArray[np.intp]:
-        """Add rows to the sums; the fold each row was dealt to is returned."""
+    def _add_batch(self, X: Any, labels: PULabels, folds: NDArray[np.intp]) -> None:
+        """Add rows to the sums of their folds."""
         sums, n_folds = self.sums_, self.sums_.count.shape[1]
-        dealt = sums.count.sum(axis=1).astype(int)
-        if folds is None:
-            folds = fold_of_rows(X, labels.positive, n_folds, self._seed, offsets=(int(dealt[1]), int(dealt[0])))
 
         def add(positive: bool, k: int) -> None:
             rows = np.flatnonzero((labels.positive == positive) & (folds == k))
@@ -199,7 +198,6 @@ class LinearRatio(PUEstimator):
 
         # each task writes to its own slice of the sums, so the result does not depend on n_jobs
         self._run(add, [(positive, k) for positive in (True, False) for k in range(n_folds)])
-        return folds
 
     def _run(self, task: Callable[..., None], arguments: list[tuple[Any, ...]]) -> None:
         """Call a function with each of the arguments, in `n_jobs` threads; NumPy lets others run while it computes."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import RandomState
 from purely.labels import check_scenario
 from purely.smi._linear import LinearRatio
 from purely.smi.inference import (
@@ -115,7 +116,7 @@ class PUSMI(LinearRatio):
         scenario: str = "case-control",
         cv: int = 5,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.basis = basis
         self.n_centers = n_centers
@@ -196,7 +197,7 @@ class PUSMI(LinearRatio):
         return self._ratio(X, self.coef_), labels.positive
 
     def information_interval(
-        self, X: Any = None, y: ArrayLike | None = None, *, level: float = 0.95
+        self, X: Any = None, y: ArrayLike | None = None, *, level: float = 0.9
     ) -> InformationInterval:
         """Confidence interval of the information that the fitted ratio captures (a lower bound on the truth).
 
@@ -204,7 +205,7 @@ class PUSMI(LinearRatio):
         ----------
         X, y : optional
             New rows. Without them the out-of-fold ratios of the training rows are used.
-        level : float, default=0.95
+        level : float, default=0.9
 
         Returns
         -------
@@ -224,6 +225,6 @@ class PUSMI(LinearRatio):
         scenario = check_scenario(self.scenario)
         return information_interval(w, positive, scenario=scenario, level=level, extra_variance=extra)
 
-    def smi_interval(self, class_prior: float, *, level: float = 0.95) -> SMIInterval:
+    def smi_interval(self, class_prior: float, *, level: float = 0.9) -> SMIInterval:
         """Confidence interval of the captured SMI at a given class prior (taken as known)."""
         return self.information_interval(level=level).smi(class_prior)

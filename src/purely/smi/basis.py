@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from purely._rows import draw_rows
+from purely.folds import draw_rows
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from purely._base import draw_seed, refuse_huge
+from purely.checks import RandomState, draw_seed, refuse_huge
 from purely.labels import PULabels, check_scenario, read_labels
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
@@ -64,7 +64,7 @@ def rank_features(
     groups: Mapping[str, Sequence[int] | Sequence[str]] | None = None,
     estimator: PUSMI | None = None,
     n_jobs: int | None = None,
-    random_state: int | None = None,
+    random_state: RandomState = 0,
 ) -> FeatureRanking:
     """Information of each column, or group of columns, alone, and the loss when it is left out.
 

@@ -39,8 +39,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
-from purely._base import draw_seed, level_to_z
-from purely.labels import Scenario, check_class_prior, check_scenario, read_labels
+from purely.checks import RandomState, draw_seed, level_to_z
+from purely.class_prior import check_class_prior
+from purely.labels import Scenario, check_scenario, read_labels
 from purely.smi.objective import information_from_objective, pu_objective
 
 Floats = NDArray[np.float64]
@@ -153,7 +154,7 @@ def information_interval(
     positive: ArrayLike,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
+    level: float = 0.9,
     extra_variance: float = 0.0,
 ) -> InformationInterval:
     """Confidence interval of the information that a ratio captures, by the central limit theorem.
@@ -165,7 +166,7 @@ def information_interval(
     positive : array-like of shape (n,)
         Which rows are labelled positives: a mask, or labels in any coding of :mod:`purely.labels`.
     scenario : {"case-control", "single-sample"}, default="case-control"
-    level : float, default=0.95
+    level : float, default=0.9
     extra_variance : float, default=0.0
         What out-of-fold ratios add, see :func:`fold_interaction_variance`; zero for new rows.
 
@@ -180,7 +181,7 @@ def information_interval(
     >>> rng = np.random.default_rng(0)
     >>> w = np.concatenate([rng.uniform(1.0, 2.0, 100), rng.uniform(0.0, 2.0, 200)])
     >>> print(information_interval(w, np.arange(300) < 100))
-    information 0.2995 [0.1948, 0.4042] (95% interval)
+    information 0.2995 [0.2116, 0.3873] (90% interval)
     """
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
@@ -197,9 +198,9 @@ def bootstrap_information(
     positive: ArrayLike,
     *,
     scenario: Scenario = "case-control",
-    level: float = 0.95,
-    n_bootstrap: int = 1000,
-    random_state: int | None = None,
+    level: float = 0.9,
+    n_resamples: int = 1000,
+    random_state: RandomState = 0,
 ) -> InformationInterval:
     """Percentile bootstrap of the captured information: rows are drawn anew, the ratio stays as it is.
 
@@ -209,7 +210,7 @@ def bootstrap_information(
     ----------
     ratio, positive, scenario, level
         As for :func:`information_interval`.
-    n_bootstrap : int, default=1000
+    n_resamples : int, default=1000
     random_state : int, optional
 
     Returns
@@ -219,12 +220,12 @@ def bootstrap_information(
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
     level_to_z(level)
-    check_scalar(n_bootstrap, "n_bootstrap", (int, np.integer), min_val=2)
+    check_scalar(n_resamples, "n_resamples", (int, np.integer), min_val=2)
     rng = np.random.default_rng(draw_seed(random_state))
     w_p, w_u = w[mask], w[~mask]
     n_p, n_u = w_p.size, w_u.size
-    draws = np.empty(n_bootstrap)
-    for b in range(n_bootstrap):
+    draws = np.empty(n_resamples)
+    for b in range(n_resamples):
         if scenario == "single-sample":
             rows = rng.integers(0, w.size, w.size)
             picked = w[rows]

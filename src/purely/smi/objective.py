@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.labels import check_class_prior
+from purely.class_prior import check_class_prior
 
 Floats = NDArray[np.float64]
 

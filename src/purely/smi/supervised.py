@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely.labels import check_class_prior
+from purely.checks import RandomState
+from purely.class_prior import check_class_prior
 from purely.smi._linear import LinearRatio
 from purely.smi.model_choice import PopulationWeights
 from purely.smi.objective import pn_smi
@@ -50,7 +51,7 @@ class PNSMI(LinearRatio):
     Examples
     --------
     >>> import numpy as np
-    >>> from purely import PNSMI
+    >>> from purely.smi import PNSMI
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, size=500)
     >>> X = rng.normal(size=(500, 1)) + 4.0 * y[:, None]
@@ -72,7 +73,7 @@ class PNSMI(LinearRatio):
         class_prior: float | None = None,
         cv: int = 5,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: RandomState = 0,
     ) -> None:
         self.basis = basis
         self.n_centers = n_centers

@@ -10,11 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
-from purely._base import draw_seed, refuse_huge
-from purely._rows import row_keys
-from purely._threads import one_blas_thread
+from purely.checks import RandomState, draw_seed, refuse_huge
+from purely.folds import row_keys
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
+from purely.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def independence_test(
     n_permutations: int = 999,
     n_centers: int = 100,
     max_rows: int = 20_000,
-    random_state: int | None = None,
+    random_state: RandomState = 0,
 ) -> IndependenceTest:
     r"""Test of 'x tells nothing about y': positives and unlabelled rows come from one distribution.
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely._warnings import PurelyWarning
+from purely.exceptions import PurelyWarning
 from purely.tables._columns import encode_column, fit_column
 from purely.tables._errors import TableError, nearest, shown
 

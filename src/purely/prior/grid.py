@@ -22,7 +22,7 @@ def grid_atoms(values: Floats, positive: NDArray[np.bool_], n_atoms: int) -> tup
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._grid import grid_atoms
+    >>> from purely.prior.grid import grid_atoms
     >>> grid_atoms(np.array([0.0, 1.0, 1.0]), np.array([True, True, False]), 8)
     (array([0., 1.]), array([0., 1.]), array([1., 1.]))
     """

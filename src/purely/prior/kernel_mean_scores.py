@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from purely.prior._gaussian import GaussianProblem, WeightedRows, choose_width, median_distance
-from purely.prior._scores import ScoreReading, ScoreTable
+from purely.prior.gaussian import GaussianProblem, WeightedRows, choose_width, median_distance
 from purely.prior.kernel_mean import read_curve
+from purely.prior.scores import ScoreReading, ScoreTable
 
 _ATOMS = 768
 
@@ -17,8 +17,8 @@ def kernel_mean_scores(table: ScoreTable, variant: str = "km1") -> ScoreReading:
     Examples
     --------
     >>> import numpy as np
-    >>> from purely.prior._kernel_mean_scores import kernel_mean_scores
-    >>> from purely.prior._scores import ScoreTable
+    >>> from purely.prior.kernel_mean_scores import kernel_mean_scores
+    >>> from purely.prior.scores import ScoreTable
     >>> rng = np.random.default_rng(0)
     >>> U = np.concatenate([rng.normal(4, 1, 300), rng.normal(0, 1, 700)])
     >>> round(kernel_mean_scores(ScoreTable.from_scores(rng.normal(4, 1, 500), U)).share, 1)

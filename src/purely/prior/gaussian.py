@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 
-from purely._rows import draw_rows, row_keys
+from purely.folds import draw_rows, row_keys
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -8,7 +8,7 @@ model, so folds are pooled and models averaged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,7 +22,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
-from purely._rows import fold_of_rows, row_keys
+from purely.crossfit import cross_fit
+from purely.folds import Folds, deal_folds
 
 Floats = NDArray[np.float64]
 
@@ -32,27 +33,26 @@ MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 AUTO_MODELS = ("trees", "linear", "kernel")
 #: Trees of the built-in "trees".
 N_TREES = 150
-#: Probabilities are kept this far from 0 and 1 before the logit.
-_CLIP = 1e-3
 
 
 @dataclass(frozen=True)
-class CrossFit:
-    """Out-of-fold scores.
+class RatioScores:
+    """Out-of-fold log density ratios.
 
     Attributes
     ----------
-    score : ndarray of shape (n,)
-        Log-ratio, averaged over the models.
     by_model : ndarray of shape (n_models, n)
-        Log-ratio of each model.
+        Log-ratio of each row by each model.
     fold : ndarray of int, shape (n,)
-        The fold whose models scored each row.
     """
 
-    score: Floats
     by_model: Floats
     fold: NDArray[np.intp]
+
+    @property
+    def score(self) -> Floats:
+        """The mean over the models."""
+        return np.asarray(self.by_model.mean(axis=0))
 
 
 def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_estimators: int = N_TREES) -> Any:
@@ -86,12 +86,13 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_e
 
 
 def kernel_features(
-    n_components: int, n_features: int, *, sparse: bool, seed: int, gamma: float | None = None
+    n_components: int, n_features: int, *, sparse: bool, seed: int, bandwidth: float | None = None
 ) -> Pipeline:
     """Standardised columns, a Gaussian kernel by `n_components` rows (Nyström), centred."""
+    width = np.sqrt(n_features) if bandwidth is None else bandwidth
     return make_pipeline(
         StandardScaler(with_mean=not sparse),
-        Nystroem(gamma=0.5 / n_features if gamma is None else gamma, n_components=n_components, random_state=seed),
+        Nystroem(gamma=0.5 / width**2, n_components=n_components, random_state=seed),
         StandardScaler(with_std=False),
     )
 
@@ -126,73 +127,37 @@ def resolve_models(
     return models
 
 
-def log_ratio(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:
-    """Logarithm of a fitted model's density ratio at new rows."""
-    if hasattr(model, "density_ratio"):
-        ratio = np.asarray(model.density_ratio(X), dtype=np.float64).ravel()
-        return np.log(np.clip(ratio, _CLIP, 1.0 / _CLIP))
-    if hasattr(model, "predict_proba"):
-        probability = np.clip(np.asarray(model.predict_proba(X), dtype=np.float64)[:, 1], _CLIP, 1.0 - _CLIP)
-        offset = 0.0 if _is_balanced(model) else np.log(n_positive / n_unlabelled)
-        return np.log(probability) - np.log1p(-probability) - offset
-    return np.asarray(model.decision_function(X), dtype=np.float64).ravel()
-
-
-def _is_balanced(model: Any) -> bool:
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    return getattr(last, "class_weight", None) == "balanced"
-
-
-def grouped_folds(X: Any, positive: NDArray[np.bool_], n_folds: int, seed: int) -> NDArray[np.intp]:
-    """Fold of each row, equal rows together whatever their labels.
-
-    Where a row of the training folds equals one that is scored, the score is partly in sample: with copies dealt out
-    in turn over the folds, a labelled row always meets its labelled twins in training and an unlabelled one its
-    unlabelled twins, and the prior comes out too small (by .07 on data a quarter of whose rows are copies).
-    Data with too few distinct rows for that are dealt out row by row.
-    """
-    keys, group = np.unique(row_keys(X, seed), return_inverse=True)
-    labelled = np.zeros(keys.size, dtype=bool)
-    labelled[group[positive]] = True
-    fold_of_group = np.empty(keys.size, dtype=np.intp)
-    for members in (labelled, ~labelled):
-        fold_of_group[members] = np.arange(np.count_nonzero(members)) % n_folds
-    fold = fold_of_group[group]
-    counts = np.array([[np.count_nonzero((fold == j) & m) for j in range(n_folds)] for m in (positive, ~positive)])
-    if np.any(counts == 0) or np.any(counts.max(axis=1) > 0.6 * counts.sum(axis=1)):
-        return fold_of_rows(X, positive, n_folds, seed)
-    return fold
-
-
-def cross_fit(
+def ratio_scores(
     ratio: Any,
     X: Any,
     positive: NDArray[np.bool_],
     *,
-    cv: int,
+    cv: int = 5,
     seed: int,
+    folds: Folds | None = None,
     n_estimators: int = N_TREES,
-    score: Callable[[Any, Any, int, int], Floats] = log_ratio,
-) -> CrossFit:
-    """Scores of all rows, each by models fitted without its fold; `score` says what a fitted model says of rows.
+    n_jobs: int | None = None,
+) -> RatioScores:
+    """Log-ratio of every row by models that were trained on the other folds.
 
-    Rows are put into an order of their own first (by content, then label), so permuting them changes nothing.
+    Parameters
+    ----------
+    ratio : "auto", str, estimator or list of these
+        See :func:`resolve_models`.
+    X : array or sparse matrix of shape (n, d)
+    positive : ndarray of bool, shape (n,)
+    cv : int, default=5
+        Number of folds; fewer where there are fewer rows of a kind.
+    seed : int
+        Seed of folds and models.
+    folds : Folds, optional
+        The folds themselves.
+    n_estimators : int
+        Number of trees of the built-in "trees".
+    n_jobs : int, optional
+        Fits at a time, through joblib.
     """
-    order = np.lexsort((positive, row_keys(X, seed)))
-    X, positive = X[order], positive[order]
-    n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-    n_folds = max(2, min(cv, n_p, n_u))
-    fold = grouped_folds(X, positive, n_folds, seed)
-    n_train = X.shape[0] - X.shape[0] // n_folds
+    folds = deal_folds(X, positive, cv, seed) if folds is None else folds
+    n_train = X.shape[0] - X.shape[0] // folds.n_folds
     models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed, n_estimators=n_estimators)
-    target = positive.astype(np.intp)
-    scores = np.empty((len(models), positive.size))
-    for j in range(n_folds):
-        train, test = np.flatnonzero(fold != j), np.flatnonzero(fold == j)
-        train_p = int(np.count_nonzero(positive[train]))
-        for i, model in enumerate(models):
-            fitted = clone(model).fit(X[train], target[train])
-            scores[i, test] = score(fitted, X[test], train_p, train.size - train_p)
-    back = np.empty_like(order)
-    back[order] = np.arange(order.size)
-    return CrossFit(scores.mean(axis=0)[back], scores[:, back], fold[back])
+    return RatioScores(cross_fit(models, X, positive, folds, n_jobs=n_jobs), folds.number)

@@ -9,13 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from purely._base import draw_seed, level_to_z
-from purely.prior._base import PriorDiagnostics, PriorEstimate, PriorEstimator, check_integer
-from purely.prior._ratio import cross_fit
-from purely.prior._scores import Reader, ScoreReading, ScoreTable, bootstrap_error, normal_interval
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.folds import Folds
+from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import Reader, ScoreReading, ScoreTable, bootstrap_error, normal_interval
 
 if TYPE_CHECKING:
-    from purely.prior._top import TopOfRatio
+    from purely.prior.top import TopOfRatio
 
 Floats = NDArray[np.float64]
 
@@ -38,12 +39,12 @@ class OneDimensionalPrior(PriorEstimator):
     # Declared for type checkers; subclasses assign them in __init__.
     ratio: Any
     n_resamples: int
-    random_state: Any
+    random_state: RandomState
 
     def _reader(self) -> Reader:
         raise NotImplementedError(f"{type(self).__name__} does not say how it reads a score.")
 
-    def _scores(self, X: Any, positive: NDArray[np.bool_], seed: int) -> Scores:
+    def _scores(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None, seed: int) -> Scores:
         if X.shape[1] == 1:
             column = X.toarray() if sp.issparse(X) else X
             return Scores(np.asarray(column, dtype=np.float64).ravel())
@@ -52,14 +53,14 @@ class OneDimensionalPrior(PriorEstimator):
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
                 "a score of them."
             )
-        fitted = cross_fit(self.ratio, X, positive, cv=5, seed=seed)
+        fitted = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds)
         return Scores(fitted.score, fitted.fold)
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         reader = self._reader()
-        n_resamples = check_integer("n_resamples", self.n_resamples, 0)
+        n_resamples = check_number("n_resamples", self.n_resamples, 0, integer=True)
         seed = draw_seed(self.random_state)
-        scores = self._scores(X, positive, seed)
+        scores = self._scores(X, positive, folds, seed)
         return read_scores(scores, positive, reader, level=self.level, n_resamples=n_resamples, seed=seed)
 
 
@@ -77,7 +78,7 @@ def read_scores(
     The variance is that of the bootstrap over the scores, or of the jackknife over folds where that is larger: leaving
     out the rows of one fold leaves out its models as well.
     """
-    from purely.prior._top import top_of_ratio  # it reads scores with a method built on this module
+    from purely.prior.top import top_of_ratio  # it reads scores with a method built on this module
 
     table = ScoreTable.from_scores(scores.score[positive], scores.score[~positive])
     reading = reader(table)

@@ -8,24 +8,20 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from purely._base import PUEstimator, level_to_z
-from purely._warnings import PurelyWarning
-from purely.labels import ClassPriors, check_scenario
+from purely.base import PUEstimator
+from purely.checks import level_to_z
+from purely.class_prior import ClassPriors, Prior
+from purely.exceptions import ClassPriorWarning
+from purely.folds import Folds
+from purely.labels import PULabels, Scenario, check_scenario
 
 __all__ = [
-    "ClassPriorWarning",
     "PriorDiagnostics",
     "PriorEstimate",
     "PriorEstimator",
-    "check_choice",
-    "check_integer",
-    "check_number",
 ]
-
-
-class ClassPriorWarning(PurelyWarning):
-    """The class prior is a bound of a search, or the data do not determine it."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ class PriorEstimator(PUEstimator):
     """Base of the class-prior estimators.
 
     A method implements :meth:`_estimate`; the base validates once, converts between the share of positives among the
-    unlabelled rows and the population's prior (:class:`purely.labels.ClassPriors`), and warns.
+    unlabelled rows and the population's prior (:class:`purely.class_prior.ClassPriors`), and warns.
     """
 
     # Declared for type checkers; subclasses assign them in __init__.
@@ -115,36 +111,56 @@ class PriorEstimator(PUEstimator):
         self : object
             Fitted estimator.
         """
+        X, labels = self._validate_fit(X, y, min_positive=self._min_positive, min_unlabelled=self._min_unlabelled)
+        return self.fit_rows(X, labels)
+
+    def fit_rows(self, X: Any, labels: PULabels, folds: Folds | None = None) -> Self:
+        """Estimate the class prior of rows that were validated, for callers that have done so.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n, n_features)
+        labels : PULabels
+        folds : Folds, optional
+            Folds of the rows, for a method that cross-fits; its own by default.
+
+        Returns
+        -------
+        self : object
+            Fitted estimator.
+        """
         scenario = check_scenario(self.scenario)
         level_to_z(self.level)
-        X, labels = self._validate_fit(X, y, min_positive=self._min_positive, min_unlabelled=self._min_unlabelled)
-        estimate = self._estimate(X, labels.positive)
+        self.n_features_in_ = X.shape[1]
         self.classes_ = labels.classes
         self.n_positive_ = labels.n_positive
         self.n_unlabelled_ = labels.n_unlabelled
-        self._publish(estimate, scenario)
+        self._publish(self._estimate(X, labels.positive, folds), scenario)
         return self
 
-    def _publish(self, estimate: PriorEstimate, scenario: Any) -> None:
-        def convert(share: float) -> ClassPriors:
-            return ClassPriors.from_unlabelled(
-                float(np.clip(share, 0.0, 1.0)),
-                n_positive=self.n_positive_,
-                n_unlabelled=self.n_unlabelled_,
-                scenario=scenario,
-            )
+    def _publish(self, estimate: PriorEstimate, scenario: Scenario) -> None:
+        def population(share: float) -> float:
+            return self._convert(share, scenario).population
 
-        priors = convert(estimate.share)
-        low, high = sorted(estimate.interval)
-        self.class_prior_ = priors.population
+        priors = self._convert(estimate.share, scenario)
+        low, high = sorted(population(end) for end in estimate.interval)
+        value = priors.population
+        self.prior_ = Prior(value, min(low, value), max(high, value), self.level)
+        self.class_prior_ = value
         self.unlabelled_prior_ = priors.unlabelled
         self.label_frequency_ = priors.label_frequency
-        self.class_prior_interval_ = (convert(low).population, convert(high).population)
+        self.class_prior_interval_ = (low, high)
         self.diagnostics_ = estimate.diagnostics
         for sentence in estimate.warnings:
-            warnings.warn(sentence, ClassPriorWarning, stacklevel=3)
+            warnings.warn(sentence, ClassPriorWarning, stacklevel=4)
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_]) -> PriorEstimate:
+    def _convert(self, share: float, scenario: Scenario) -> ClassPriors:
+        inside = float(np.clip(share, 0.0, 1.0))
+        return ClassPriors.from_unlabelled(
+            inside, n_positive=self.n_positive_, n_unlabelled=self.n_unlabelled_, scenario=scenario
+        )
+
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         raise NotImplementedError(f"{type(self).__name__} does not say how it estimates the prior.")
 
     def plot(self, ax: Any = None) -> Any:
@@ -159,8 +175,6 @@ class PriorEstimator(PUEstimator):
         -------
         ax : matplotlib Axes
         """
-        from sklearn.utils.validation import check_is_fitted
-
         check_is_fitted(self, "class_prior_")
         if ax is None:
             import matplotlib.pyplot as plt
@@ -170,27 +184,3 @@ class PriorEstimator(PUEstimator):
         low, high = self.class_prior_interval_
         ax.set_title(f"class prior {self.class_prior_:.3f} [{low:.3f}, {high:.3f}]")
         return ax
-
-
-def check_choice(name: str, value: object, allowed: tuple[str, ...]) -> str:
-    """Return `value` if it is one of `allowed`, refuse it otherwise."""
-    if isinstance(value, str) and value in allowed:
-        return value
-    raise ValueError(f"{name} must be one of {', '.join(repr(a) for a in allowed)}; {value!r} was given.")
-
-
-def check_integer(name: str, value: object, smallest: int) -> int:
-    """Return `value` as an int of at least `smallest`, refuse it otherwise."""
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool) and int(value) >= smallest:
-        return int(value)
-    raise ValueError(f"{name} must be an integer of at least {smallest}; {value!r} was given.")
-
-
-def check_number(name: str, value: object, low: float, high: float, *, open_low: bool = False) -> float:
-    """Return `value` as a float in [low, high], or (low, high] if `open_low`, refuse it otherwise."""
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool):
-        number = float(value)
-        if low <= number <= high and not (open_low and number == low):
-            return number
-    bracket = "(" if open_low else "["
-    raise ValueError(f"{name} must be a number in {bracket}{low:g}, {high:g}]; {value!r} was given.")

@@ -16,14 +16,15 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from purely._base import draw_seed
-from purely._rows import fold_of_rows, row_keys
-from purely.classifiers._base import BasePUClassifier, log_odds
-from purely.classifiers._calibration import ScoreCalibration, calibrate_scores
-from purely.classifiers._weights import normalised_weights
+from purely.calibration import ScoreCalibration, calibrate_scores
+from purely.checks import RandomState, check_number, draw_seed
+from purely.classifiers.base import BasePUClassifier
+from purely.classifiers.weights import normalised_weights
+from purely.crossfit import log_ratio
+from purely.folds import deal_folds, row_keys, stream_folds
 from purely.labels import PULabels
 
-__all__ = ["MetaPUClassifier", "Training", "fit_estimator", "forest", "log_score"]
+__all__ = ["MetaPUClassifier", "Training", "fit_estimator", "forest"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -92,34 +93,30 @@ class Training:
         )
 
     def folds(self, cv: Any) -> NDArray[np.intp]:
-        """Fold number of each row; fewer folds than asked for where there are fewer rows of a kind."""
-        if isinstance(cv, bool) or not isinstance(cv, (int, np.integer)) or cv < 2:
-            raise ValueError(f"cv must be an integer of at least 2; {cv!r} was given.")
+        """Fold of each row."""
+        n_folds = check_number("cv", cv, 2, integer=True)
+        if self.weight is None:
+            return deal_folds(self.X, self.positive, n_folds, self.seed).number
         # Rows without weight are dealt out by themselves: every fold is to leave some weight of either kind.
-        counts = self.positive.size * [True] if self.weight is None else self.weight > 0.0
-        counted = np.flatnonzero(counts)
-        kinds = self.positive[counted]
-        smallest = int(min(np.count_nonzero(kinds), np.count_nonzero(~kinds)))
-        n_folds = max(2, min(int(cv), smallest))
-        fold = np.empty(self.positive.size, dtype=np.intp)
-        for rows in (counted, np.setdiff1d(np.arange(fold.size), counted)):
-            if rows.size:
-                fold[rows] = fold_of_rows(self.X[rows], self.positive[rows], n_folds, self.seed)
+        fold = stream_folds(self.X, 2, self.seed)
+        counted = np.flatnonzero(self.weight)
+        fold[counted] = deal_folds(self.X[counted], self.positive[counted], n_folds, self.seed).number
         return fold
 
     def out_of_fold(self, estimator: Any, fold: NDArray[np.intp], kept: Mask | None = None) -> Floats:
-        """Score of each row by a model of positives against unlabelled rows that has not seen its fold.
-
-        Nor, with `kept`, the other rows; all where nothing unlabelled would be left.
-        """
+        """Log-ratio of each row by an estimator trained on the other folds, on `kept` rows only where given."""
         score = np.empty(self.positive.size)
         for k in np.unique(fold):
             others, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             train = others if kept is None else others[kept[others]]
             if self.positive[train].all():
                 train = others
-            score[test] = log_score(self.fitted(estimator, train), self.X[test])
+            score[test] = self.log_ratio(self.fitted(estimator, train), self.X[test])
         return score
+
+    def log_ratio(self, fitted: Any, X: Any) -> Floats:
+        """Log-ratio that an estimator says of rows, which was trained on these rows or on most of them."""
+        return log_ratio(fitted, X, self.labels.n_positive, self.labels.n_unlabelled)
 
 
 class MetaPUClassifier(BasePUClassifier):
@@ -132,12 +129,16 @@ class MetaPUClassifier(BasePUClassifier):
 
     # Declared for type checkers; subclasses assign them in __init__.
     estimator: Any
-    random_state: Any
+    random_state: RandomState
     _map: ScoreCalibration
 
     def _score(self, X: Any) -> Floats:
         """A score of validated rows, the higher the more positive."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores rows.")
+
+    def _says(self, fitted: Any, X: Any) -> Floats:
+        """Log-ratio that an estimator inside says of new rows."""
+        return log_ratio(fitted, X, *self._counts)
 
     def _log_odds(self, X: Any) -> Floats:
         return self._map(self._score(X)) + self._population_shift()
@@ -184,6 +185,7 @@ class MetaPUClassifier(BasePUClassifier):
         else:
             _raise_for_params(fit_params, self, "fit")
         seed = draw_seed(self.random_state)
+        self._counts = labels.n_positive, labels.n_unlabelled
         self._order = np.lexsort((labels.positive, row_keys(X, seed)))
         return Training(
             X[self._order],
@@ -249,13 +251,3 @@ def _as_option(estimator: Any, weight: Floats) -> dict[str, Floats]:
         if has_fit_parameter(last, "sample_weight"):
             return {"sample_weight" if _routing_enabled() else f"{name}__sample_weight": weight}
     raise TypeError(f"estimator must take sample_weight in fit to be weighted; {type(estimator).__name__} does not.")
-
-
-def log_score(estimator: Any, X: Any) -> Floats:
-    """Log-odds of a fitted classifier for class 1: of its probability, its density ratio, or its decision function."""
-    if hasattr(estimator, "density_ratio"):
-        return np.log(np.clip(np.asarray(estimator.density_ratio(X), dtype=np.float64).ravel(), 1e-6, 1e6))
-    if hasattr(estimator, "predict_proba"):
-        # Votes of few trees are 0 or 1: an average of log-odds must not hang on one of them.
-        return log_odds(np.clip(np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1], 1e-4, 1.0 - 1e-4))
-    return np.asarray(estimator.decision_function(X), dtype=np.float64).ravel()

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from purely.prior._scores import ScoreTable
 from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.scores import ScoreTable
 
 #: Below this purity of the best twentieth of the positives the share hangs on an extrapolation.
 PURE = 0.965

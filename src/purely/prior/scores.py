@@ -46,7 +46,7 @@ class ScoreTable:
         Examples
         --------
         >>> import numpy as np
-        >>> from purely.prior._scores import ScoreTable
+        >>> from purely.prior.scores import ScoreTable
         >>> ScoreTable.from_scores(np.array([2.0, 3.0]), np.array([1.0, 2.0, 2.0]))
         ScoreTable(score=array([3., 2., 1.]), count_p=array([1., 1., 0.]), count_u=array([0., 2., 1.]))
         """

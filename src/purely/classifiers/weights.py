@@ -8,17 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["normalised_weights", "weighted_mean", "weighted_quantile"]
+__all__ = ["check_weights", "normalised_weights", "weighted_mean", "weighted_quantile"]
 
 Floats = NDArray[np.float64]
 
 
-def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
-    r"""Weights with the mean 1 over the positives and over the unlabelled rows; None where none are given.
-
-    A PU risk holds a mean over P and one over U, :math:`\sum_i w_i f(x_i) / \sum_i w_i` each. How the kinds weigh
-    against each other is the class prior's matter, so only the ratios of weights within a kind count.
-    """
+def check_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
+    """Weights of the rows as floats, none negative and at least two above zero in each class; None for None."""
     if sample_weight is None:
         return None
     weight = np.array(_check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True))
@@ -28,7 +24,19 @@ def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArra
                 f"sample_weight must be above zero for at least two rows of each class; it is zero for all but "
                 f"{np.count_nonzero(weight[mask])} of the {np.count_nonzero(mask)} {name} rows."
             )
-        weight[mask] /= weight[mask].mean()
+    return weight
+
+
+def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
+    r"""Weights with the mean 1 over the positives and over the unlabelled rows; None where none are given.
+
+    A PU risk holds a mean over P and one over U, :math:`\sum_i w_i f(x_i) / \sum_i w_i` each. How the kinds weigh
+    against each other is the class prior's matter, so only the ratios of weights within a kind count.
+    """
+    weight = check_weights(sample_weight, X, positive)
+    if weight is not None:
+        for mask in (positive, ~positive):
+            weight[mask] /= weight[mask].mean()
     return weight
 
 

@@ -17,3 +17,23 @@ class DegenerateDataWarning(PurelyWarning):
 
 class TrivialModelWarning(PurelyWarning):
     """An answer that looks at no data, such as calling every row positive, does at least as well as the best model."""
+
+
+class LabelWarning(PurelyWarning):
+    """A label was read in one of several possible ways, or rows were set aside; the text says which."""
+
+
+class ClassPriorWarning(PurelyWarning):
+    """The class prior is a bound of a search, or the data do not determine it."""
+
+
+class OverfittingWarning(PurelyWarning):
+    """The information of the training rows exceeds that of the rows held out."""
+
+
+class DivergedWarning(PurelyWarning):
+    """Networks whose held-out loss was never finite."""
+
+
+class TrainingInterrupted(PurelyWarning):
+    """Training was stopped by hand; each network is the best so far."""

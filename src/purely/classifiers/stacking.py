@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from purely.classifiers._likelihood import equal_kinds, labelled_loss
+from purely.classifiers.likelihood import equal_kinds, labelled_loss
 
 __all__ = ["stacked_weights"]
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,32 +13,27 @@ from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from purely._base import PUEstimator
-from purely._warnings import SearchBoundWarning
-from purely.classifiers._thresholds import (
+from purely.base import PUEstimator
+from purely.class_prior import ClassPriors, Prior, check_class_prior, read_prior
+from purely.classifiers.thresholds import (
     check_threshold,
     threshold_for_cost,
     threshold_for_precision,
     threshold_for_recall,
     threshold_for_share,
 )
-from purely.classifiers._weights import weighted_mean
-from purely.labels import ClassPriors, PULabels, check_class_prior, check_scenario
+from purely.classifiers.weights import weighted_mean
+from purely.exceptions import SearchBoundWarning
+from purely.folds import Folds
+from purely.labels import PULabels, check_scenario
+from purely.prior.auto import ClassPrior
 
-__all__ = ["BasePUClassifier", "log_odds", "log_odds_of_margin"]
+__all__ = ["BasePUClassifier", "log_odds_of_margin"]
 
 Floats = NDArray[np.float64]
 
-#: Log-odds are kept within this range: a probability closer to 0 or 1 than about 1e-13 says nothing more.
-LARGEST_LOG_ODDS = 30.0
 #: Outputs this close to -1 and 1 are taken for certainty.
 MARGIN_EPS = 2e-3
-
-
-def log_odds(probability: Any) -> Floats:
-    """Log-odds of probabilities, finite at 0 and 1."""
-    with np.errstate(divide="ignore"):
-        return np.clip(logit(np.asarray(probability, dtype=np.float64)), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
 
 def log_odds_of_margin(z: Any) -> Floats:
@@ -71,6 +68,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         """Check data and common parameters, set `classes_`."""
         check_threshold(self.threshold)
         check_scenario(self.scenario)
+        _refuse_calibration_by_labels(self)
         try:
             X, labels = self._validate_fit(X, y, **options)
         except ValueError as error:
@@ -81,70 +79,94 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         self.classes_ = labels.classes
         return X, labels
 
-    def _resolve_prior(self, X: Any, labels: PULabels, weight: Floats | None = None) -> ClassPriors:
-        """Class priors from `class_prior`, a number or an estimator, which is fitted to these rows.
+    def _resolve_prior(
+        self, X: Any, labels: PULabels, weight: Floats | None = None, folds: Folds | None = None
+    ) -> ClassPriors:
+        """Class priors from `class_prior`: a number, a :class:`purely.Prior`, or an estimator, fitted to these rows.
 
-        Weights are passed on where the estimator's `fit` takes them.
+        Weights are passed on where the estimator's `fit` takes them; `folds` to the recommended estimator.
         """
-        scenario, given = check_scenario(self.scenario), self.class_prior
-        counts: dict[str, Any] = {"n_positive": labels.n_positive, "n_unlabelled": labels.n_unlabelled}
-        counts["scenario"] = scenario
+        given = self.class_prior
         if isinstance(given, str) and given == "auto":
-            from purely.classifiers.auto import recommended_prior
-
-            given = recommended_prior()
-        if not hasattr(given, "fit"):
-            if isinstance(given, str):
-                raise ValueError(
-                    "class_prior must be a number strictly between 0 and 1, 'auto', or an estimator with fit and "
-                    f"class_prior_; {given!r} was given."
+            estimator = ClassPrior(scenario=self.scenario)
+            return self._adopt_estimate(estimator.fit_rows(X, labels, folds), labels)
+        if hasattr(given, "fit"):
+            estimator = clone(given)
+            if "scenario" in estimator.get_params(deep=False):
+                estimator.set_params(scenario=self.scenario)
+            takes = weight is not None and has_fit_parameter(estimator, "sample_weight")
+            estimator.fit(X, labels.positive.astype(np.intp), **({"sample_weight": weight} if takes else {}))
+            if not hasattr(estimator, "class_prior_"):
+                raise TypeError(
+                    "class_prior must be a number, a Prior or an estimator that sets class_prior_; "
+                    f"{type(given).__name__} does not."
                 )
-            value = check_class_prior(given)
-            self.prior_estimator_ = None
-            self.class_prior_interval_ = (value, value)
-            return self._within_bounds(ClassPriors.from_population(value, **counts), counts, estimated=False)
-        estimator = clone(given)
-        if "scenario" in estimator.get_params(deep=False):
-            estimator.set_params(scenario=scenario)
-        takes = weight is not None and has_fit_parameter(estimator, "sample_weight")
-        estimator.fit(X, labels.positive.astype(np.intp), **({"sample_weight": weight} if takes else {}))
-        if not hasattr(estimator, "class_prior_"):
-            raise TypeError(
-                f"class_prior must be a number or an estimator that sets class_prior_; {type(given).__name__} does not."
+            return self._adopt_estimate(estimator, labels)
+        if isinstance(given, str):
+            raise ValueError(  # noqa: TRY004 - a word is a value that is not allowed here
+                "class_prior must be a number strictly between 0 and 1, 'auto', a Prior, or an estimator with fit and "
+                f"class_prior_; {given!r} was given."
             )
-        self.prior_estimator_ = estimator
-        return self._adopt_prior(estimator, counts)
+        prior = given if isinstance(given, Prior) else Prior.exactly(check_class_prior(given))
+        self.prior_estimator_ = None
+        return self._use_prior(prior, self._priors_of(labels, population=prior.value), labels, estimated=False)
 
-    def _adopt_prior(self, estimator: Any, counts: dict[str, Any]) -> ClassPriors:
+    def _priors_of(self, labels: PULabels, *, population: float | None = None, unlabelled: float = 0.0) -> ClassPriors:
+        """All three numbers from one of them."""
+        scenario = check_scenario(self.scenario)
+        n_p, n_u = labels.n_positive, labels.n_unlabelled
+        if population is None:
+            return ClassPriors.from_unlabelled(unlabelled, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+        return ClassPriors.from_population(population, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+
+    def _adopt_estimate(self, estimator: Any, labels: PULabels) -> ClassPriors:
         """Class priors of a fitted estimator."""
-        value = float(np.clip(estimator.class_prior_, 0.0, 1.0))
-        low, high = getattr(estimator, "class_prior_interval_", (value, value))
-        self.class_prior_interval_ = (float(low), float(high))
+        self.prior_estimator_ = estimator
+        prior = read_prior(estimator, n_unlabelled=2**62)  # kept away from 0 and 1 below, with a warning
         if hasattr(estimator, "unlabelled_prior_"):
             share = float(np.clip(estimator.unlabelled_prior_, 0.0, 1.0))
-            return self._within_bounds(ClassPriors.from_unlabelled(share, **counts), counts, estimated=True)
-        labelled = counts["n_positive"] / (counts["n_positive"] + counts["n_unlabelled"])
-        floor = labelled if counts["scenario"] == "single-sample" else 0.0
-        return self._within_bounds(ClassPriors.from_population(max(value, floor), **counts), counts, estimated=True)
+            return self._use_prior(prior, self._priors_of(labels, unlabelled=share), labels, estimated=True)
+        labelled = labels.n_positive / labels.positive.size
+        floor = labelled if self.scenario == "single-sample" else 0.0
+        priors = self._priors_of(labels, population=max(prior.value, floor))
+        return self._use_prior(prior, priors, labels, estimated=True)
 
-    def _within_bounds(self, priors: ClassPriors, counts: dict[str, Any], *, estimated: bool) -> ClassPriors:
-        """Keep the share of positives among the unlabelled rows half a row away from none and from all."""
-        half_a_row = 0.5 / counts["n_unlabelled"]
+    def _use_prior(self, prior: Prior, priors: ClassPriors, labels: PULabels, *, estimated: bool) -> ClassPriors:
+        """Keep the share of positives among the unlabelled rows half a row away from none and from all, and note it."""
+        half_a_row = 0.5 / labels.n_unlabelled
         share = float(np.clip(priors.unlabelled, half_a_row, 1.0 - half_a_row))
-        if share != priors.unlabelled and estimated:
-            warnings.warn(
-                f"the estimated share of positives among the unlabelled rows is {priors.unlabelled:.3g}, a bound; "
-                f"{share:.3g} is used, and nearly all rows will be called "
-                f"{'negative' if share < 0.5 else 'positive'}. Look at the prior estimator, or give class_prior.",
-                SearchBoundWarning,
-                stacklevel=5,
-            )
         if share != priors.unlabelled:
-            priors = ClassPriors.from_unlabelled(share, **counts)
-        self.class_prior_ = priors.population
+            if estimated:
+                warnings.warn(
+                    f"the estimated share of positives among the unlabelled rows is {priors.unlabelled:.3g}, a bound; "
+                    f"{share:.3g} is used, and nearly all rows will be called "
+                    f"{'negative' if share < 0.5 else 'positive'}. Look at the prior estimator, or give class_prior.",
+                    SearchBoundWarning,
+                    stacklevel=6,
+                )
+            priors = self._priors_of(labels, unlabelled=share)
+        value = priors.population
+        low, high = (value, value) if prior.known else (min(prior.low, value), max(prior.high, value))
+        self.prior_ = replace(prior, value=value, low=low, high=high)
+        self.class_prior_ = value
+        self.class_prior_interval_ = self.prior_.interval
         self.unlabelled_prior_ = priors.unlabelled
         self.label_frequency_ = priors.label_frequency
         return priors
+
+    def log_odds(self, X: Any) -> Floats:
+        """Log-odds of the positive class in the population, whatever the threshold.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n, d)
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self, "classes_")
+        return self._log_odds(self._validate_rows(X))
 
     def decision_function(self, X: Any) -> Floats:
         """Log-odds of the positive class above those of the threshold; positive where `predict` says positive.
@@ -157,8 +179,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        check_is_fitted(self, "classes_")
-        return self._log_odds(self._validate_rows(X)) - float(logit(check_threshold(self.threshold)))
+        return self.log_odds(X) - float(logit(check_threshold(self.threshold)))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probability of the negative and of the positive class in the population.
@@ -172,8 +193,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         ndarray of shape (n, 2)
             Columns in the order of `classes_`: the value of unlabelled rows stands for the negative class.
         """
-        check_is_fitted(self, "classes_")
-        positive = expit(self._log_odds(self._validate_rows(X)))
+        positive = expit(self.log_odds(X))
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -269,3 +289,21 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         :math:`\pi (1 - \pi_U) / (1 - \pi)`. Zero in the case-control scenario.
         """
         return float(logit(self.class_prior_) - logit(self.unlabelled_prior_))
+
+
+def _refuse_calibration_by_labels(model: BasePUClassifier) -> None:
+    """Refuse to be fitted inside scikit-learn's CalibratedClassifierCV, which would make every probability wrong.
+
+    It calibrates to the labels that it is given, under which hidden positives are negatives; nothing in its interface
+    lets an estimator know, so the callers are looked at.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.calibration":
+            name = type(model).__name__
+            raise ValueError(
+                f"CalibratedClassifierCV calibrates to the labels, where hidden positives count as negatives, so the "
+                f"probabilities of {name} would become those of having a label. {name} is calibrated already; use "
+                "purely.CalibratedPUClassifier for other classifiers."
+            )
+        frame = frame.f_back  # type: ignore[assignment]

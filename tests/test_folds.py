@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from purely._rows import draw_rows, fold_of_rows, row_keys, row_order
+from purely.folds import content_keys, deal_folds, draw_rows, row_keys, row_order, share_out, stream_folds
 
 SEEDS = range(5)
 
@@ -47,7 +47,7 @@ def test_keys_travel_with_their_rows(seed):
 def test_keys_do_not_depend_on_blocks(monkeypatch):
     X, _ = some_rows(0)
     whole = row_keys(X, 3)
-    monkeypatch.setattr("purely._rows._BLOCK_ELEMENTS", 20)
+    monkeypatch.setattr("purely.folds._BLOCK_ELEMENTS", 20)
     np.testing.assert_array_equal(row_keys(X, 3), whole)
 
 
@@ -100,53 +100,118 @@ def test_the_row_of_zeros_has_another_place_for_another_seed():
     np.testing.assert_array_equal(row_keys(sp.csr_matrix((2, 3)), 4), row_keys(np.zeros((2, 3)), 4))
 
 
+def distinct_rows(seed, n=200, d=6):
+    X, rng = some_rows(seed, n, d)
+    X = np.unique(X, axis=0)
+    return X[rng.permutation(len(X))], rng
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("n_folds", [2, 5, 7])
 def test_folds_are_balanced_in_both_kinds(seed, n_folds):
-    X, rng = some_rows(seed)
+    X, rng = distinct_rows(seed)
     positive = rng.random(len(X)) < 0.3
-    folds = fold_of_rows(X, positive, n_folds, seed)
+    folds = deal_folds(X, positive, n_folds, seed)
+    assert folds.n_folds == n_folds
     for kind in (positive, ~positive):
-        counts = np.bincount(folds[kind], minlength=n_folds)
+        counts = np.bincount(folds.number[kind], minlength=n_folds)
         assert counts.size == n_folds
         assert counts.max() - counts.min() <= 1
 
 
-def test_copies_of_a_row_are_dealt_at_random():
-    """Were they shared out evenly, each fold would repeat the others. The number in a fold is hypergeometric."""
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("copies", [2, 3])
+def test_copies_of_a_row_share_a_fold(seed, copies):
+    X, rng = distinct_rows(seed)
+    X = np.repeat(X, copies, axis=0)
+    positive = rng.random(len(X)) < 0.3  # copies under both labels too
+    fold = deal_folds(X, positive, 5, seed).number.reshape(-1, copies)
+    assert (fold == fold[:, :1]).all()
+    for kind in (positive, ~positive):
+        counts = np.bincount(fold.ravel()[kind], minlength=5)
+        assert counts.max() - counts.min() <= 0.35 * counts.mean()
+
+
+def test_a_value_that_many_rows_share_is_not_a_copy():
+    """Two values in sixty rows each: were they kept together, no model would have met what it is asked about."""
     X = np.repeat([[0.0], [1.0]], 60, axis=0)
-    positive = np.zeros(len(X), dtype=bool)
-    counts = [np.sum(fold_of_rows(X, positive, 2, seed)[:60] == 0) for seed in range(400)]
-    variance = 60 * 0.5 * 0.5 * 60 / 119
-    # a variance of 400 draws has a standard error of 7 %
+    positive = np.arange(120) % 4 == 0
+    counts = []
+    for seed in range(200):
+        fold = deal_folds(X, positive, 2, seed).number
+        counts.append(np.sum(fold[:60] == 0))
+        for kind in (positive, ~positive):
+            assert abs(int(np.sum(fold[kind] == 0)) - int(np.sum(fold[kind] == 1))) <= 1
+    # dealt one by one and at random: the number in a fold is hypergeometric, kind by kind
+    variance = sum(m * 0.25 * m / (2 * m - 1) for m in (15, 45))
     assert np.var(counts) == pytest.approx(variance, rel=0.4)
-    assert abs(np.mean(counts) - 30) < 5 * np.sqrt(variance / 400)
+    assert abs(np.mean(counts) - 30) < 5 * np.sqrt(variance / 200)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_folds_travel_with_their_rows(seed):
     X, rng = some_rows(seed)
-    X = np.unique(X, axis=0)
+    X = np.vstack([X, X[:50]])
     positive = rng.random(len(X)) < 0.3
     shuffle = rng.permutation(len(X))
-    folds = fold_of_rows(X, positive, 5, seed)
-    np.testing.assert_array_equal(fold_of_rows(X[shuffle], positive[shuffle], 5, seed), folds[shuffle])
+    folds, moved = deal_folds(X, positive, 5, seed), deal_folds(X[shuffle], positive[shuffle], 5, seed)
+    for k in range(5):
+        np.testing.assert_array_equal(X[shuffle][moved.train(k)], X[folds.train(k)])
+        np.testing.assert_array_equal(positive[shuffle][moved.train(k)], positive[folds.train(k)])
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_batches_with_offsets_deal_evenly(seed):
+def test_every_fold_has_both_kinds_however_few_the_rows(seed):
+    rng = np.random.default_rng(seed)
+    for n_p, n_u in ((2, 2), (2, 40), (3, 5), (40, 2)):
+        for X in (rng.normal(size=(n_p + n_u, 2)), np.zeros((n_p + n_u, 2)), rng.integers(0, 2, (n_p + n_u, 2))):
+            positive = np.arange(n_p + n_u) < n_p
+            folds = deal_folds(X, positive, 5, seed)
+            assert 2 <= folds.n_folds <= min(5, n_p, n_u)
+            for train, test in folds:
+                assert sorted([*train, *test]) == list(range(n_p + n_u))
+                for rows in (train, test):
+                    assert positive[rows].any()
+                    assert not positive[rows].all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_folds_of_a_stream_do_not_depend_on_its_batches(seed):
     X, rng = some_rows(seed, n=237)
-    positive = rng.random(len(X)) < 0.3
+    whole = stream_folds(X, 5, seed)
     cuts = np.sort(rng.choice(np.arange(1, len(X)), size=9, replace=False))
-    dealt = np.zeros(2, dtype=int)
-    counts = np.zeros((2, 5), dtype=int)
-    for rows in np.split(np.arange(len(X)), cuts):
-        folds = fold_of_rows(X[rows], positive[rows], 5, seed, offsets=(dealt[0], dealt[1]))
-        for kind, mask in enumerate((positive[rows], ~positive[rows])):
-            counts[kind] += np.bincount(folds[mask], minlength=5)
-            dealt[kind] += mask.sum()
-        assert (np.ptp(counts, axis=1) <= 1).all()
-    assert counts.sum() == len(X)
+    parts = [stream_folds(X[rows], 5, seed) for rows in np.split(np.arange(len(X)), cuts)]
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+    distinct, _ = distinct_rows(seed, n=2000)
+    counts = np.bincount(stream_folds(distinct, 5, seed), minlength=5)
+    assert (np.abs(counts - len(distinct) / 5) < 5 * np.sqrt(len(distinct) * 0.2 * 0.8)).all()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_part_keeps_copies_together_and_the_proportions(seed):
+    X, rng = distinct_rows(seed, n=300)
+    X = np.repeat(X, 2, axis=0)
+    positive = np.repeat(rng.random(len(X) // 2) < 0.3, 2)
+    keys = row_keys(X, seed)
+    part = share_out(keys, positive, 0.25)
+    assert (part[::2] == part[1::2]).all()
+    for kind in (positive, ~positive):
+        assert abs(part[kind].mean() - 0.25) < 0.03
+    others = [share_out(keys, positive, 0.25, draw=number) for number in range(1, 20)]
+    assert len({other.tobytes() for other in others}) == 19
+    shuffle = rng.permutation(len(X))
+    np.testing.assert_array_equal(share_out(keys[shuffle], positive[shuffle], 0.25), part[shuffle])
+
+
+def test_rows_of_any_kind_have_keys():
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    table = {"a": [1.0, 2.0, 1.0, 1.0], "b": ["x", "y", "x", "z"]}
+    for rows in (pandas.DataFrame(table), polars.DataFrame(table), list(zip(*table.values(), strict=True)), table["b"]):
+        keys = content_keys(rows, 0)
+        assert keys[0] == keys[2]
+        assert len(set(keys.tolist())) == 3
+    numbers = np.array([[1.0, 2.0], [3.0, 4.0]])
+    np.testing.assert_array_equal(content_keys(numbers.tolist(), 0), content_keys(numbers, 0))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

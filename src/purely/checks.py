@@ -1,0 +1,94 @@
+"""One check for one kind of parameter; each refusal names the parameter, what is allowed and what was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
+from typing import Any, Literal, TypeVar, overload
+
+import numpy as np
+from scipy.special import ndtri
+from sklearn.utils import check_random_state
+
+__all__ = [
+    "LARGEST_VALUE",
+    "RandomState",
+    "check_choice",
+    "check_number",
+    "check_widths",
+    "draw_seed",
+    "level_to_z",
+    "refuse_huge",
+]
+
+Choice = TypeVar("Choice")
+#: What decides about everything that is drawn: an int, a generator of NumPy's older kind, or None for its global one.
+RandomState = int | np.random.RandomState | None
+
+#: Squares of values up to here, summed over a million columns, stay within a double's range.
+LARGEST_VALUE = 1e150
+
+
+def check_choice(name: str, value: object, allowed: Sequence[Choice]) -> Choice:
+    """Return `value` if it is one of `allowed`, refuse it otherwise."""
+    for known in allowed:
+        if value is known or (isinstance(value, str) and value == known):
+            return known
+    raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; {value!r} was given.")
+
+
+@overload
+def check_number(
+    name: str, value: object, low: float, high: float = ..., *, integer: Literal[True], open_low: bool = ...
+) -> int: ...
+@overload
+def check_number(name: str, value: object, low: float, high: float = ..., *, open_low: bool = ...) -> float: ...
+
+
+def check_number(
+    name: str, value: object, low: float, high: float = np.inf, *, integer: bool = False, open_low: bool = False
+) -> float:
+    """Return `value` as a number of at least `low` (above it if `open_low`) and at most `high`, refuse it otherwise."""
+    kind = Integral if integer else Real
+    if isinstance(value, kind) and not isinstance(value, (bool, np.bool_)):
+        number = float(value)
+        if low <= number <= high and not (open_low and number == low):
+            return int(value) if integer else number  # type: ignore[call-overload]
+    what = "an integer" if integer else "a number"
+    bounds = f"{'above' if open_low else 'of at least'} {low:g}" + ("" if high == np.inf else f" and at most {high:g}")
+    raise ValueError(f"{name} must be {what} {bounds}; {value!r} was given.")
+
+
+def check_widths(name: str, widths: object) -> tuple[int, ...]:
+    """Return the widths of layers as a tuple of integers, refuse anything else."""
+    values = tuple(widths) if isinstance(widths, Iterable) and not isinstance(widths, str) else None
+    if values is None or not all(isinstance(w, Integral) and not isinstance(w, bool) and int(w) >= 1 for w in values):
+        raise ValueError(
+            f"{name} must be a sequence of integers of at least 1, such as (60,) or (); {widths!r} was given."
+        )
+    return tuple(int(w) for w in values)
+
+
+def level_to_z(level: object) -> float:
+    """Two-sided normal quantile of a confidence level strictly between 0 and 1."""
+    if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0.0 < float(level) < 1.0:
+        raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95; {level!r} was given.")
+    return float(ndtri(0.5 + float(level) / 2.0))
+
+
+def draw_seed(random_state: RandomState) -> int:
+    """One integer from whatever scikit-learn accepts as `random_state`; no global state is touched by an int."""
+    return int(check_random_state(random_state).randint(0, np.iinfo(np.int32).max))
+
+
+def refuse_huge(X: Any, name: str = "X") -> None:
+    """Refuse values whose squares would overflow: distances between such rows are infinite."""
+    data = X.data if hasattr(X, "indptr") else X
+    if data.size == 0:
+        return
+    largest = max(abs(float(data.max())), abs(float(data.min())))
+    if largest > LARGEST_VALUE:
+        raise ValueError(
+            f"{name} has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
+            "Rescale the columns, for example with sklearn.preprocessing.StandardScaler."
+        )

@@ -1,0 +1,304 @@
+"""The class prior: a number that means three things, and what is known of it.
+
+:class:`ClassPriors` keeps apart the three numbers that are all called "prior"; :class:`Prior` is the population's class
+prior with its uncertainty, in the one form in which it travels from an estimator to classifiers, metrics and reports.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, logit
+
+from purely.checks import check_number, level_to_z
+from purely.exceptions import DegenerateDataWarning
+from purely.labels import Scenario, check_scenario
+
+__all__ = ["ClassPriors", "Prior", "PriorLike", "check_class_prior", "read_prior"]
+
+#: Level of an interval that comes without one.
+INTERVAL_LEVEL = 0.9
+#: Drawn priors stay this far from 0 and 1.
+_SMALLEST_DRAW = 1e-6
+
+
+def check_class_prior(class_prior: object, name: str = "class_prior") -> float:
+    """Return a class prior as a float strictly between 0 and 1, refuse anything else.
+
+    Examples
+    --------
+    >>> from purely.class_prior import check_class_prior
+    >>> check_class_prior(0.3)
+    0.3
+    >>> check_class_prior(1.3)
+    Traceback (most recent call last):
+        ...
+    ValueError: class_prior must lie strictly between 0 and 1; 1.3 was given.
+    """
+    if isinstance(class_prior, (bool, np.bool_)) or not isinstance(class_prior, (int, float, np.number)):
+        raise TypeError(f"{name} must be a number strictly between 0 and 1; {class_prior!r} was given.")
+    value = float(class_prior)
+    if not 0.0 < value < 1.0:
+        raise ValueError(f"{name} must lie strictly between 0 and 1; {value:g} was given.")
+    return value
+
+
+@dataclass(frozen=True)
+class ClassPriors:
+    r"""The three numbers that are all called "prior", kept apart.
+
+    With :math:`\pi = p(y = 1)` in the population, :math:`\pi_U` the share of positives among the unlabelled rows and
+    :math:`c = p(\text{labelled} \mid y = 1)` the labelling frequency:
+
+    - *case-control* (two samples; positives drawn apart from the population): :math:`\pi_U = \pi`, and *c* refers to
+      the pooled rows, :math:`c = n_P / (n_P + \pi n_U)`;
+    - *single-sample* (one sample, some positives of which got a label; the unlabelled rows are what is left):
+      :math:`\pi = (n_P + \pi_U n_U) / (n_P + n_U)` and :math:`c = n_P / (n_P + \pi_U n_U)`.
+
+    Attributes
+    ----------
+    population : float
+        :math:`p(y=1)`, what ``class_prior`` means everywhere in this package.
+    unlabelled : float
+        Share of positives among the unlabelled rows.
+    label_frequency : float
+        Share of labelled rows among the positives at hand.
+    scenario : {"case-control", "single-sample"}
+
+    Examples
+    --------
+    >>> from purely.class_prior import ClassPriors
+    >>> priors = ClassPriors.from_unlabelled(0.25, n_positive=100, n_unlabelled=300, scenario="single-sample")
+    >>> priors.population, round(priors.label_frequency, 3)
+    (0.4375, 0.571)
+    """
+
+    population: float
+    unlabelled: float
+    label_frequency: float
+    scenario: Scenario
+
+    @classmethod
+    def from_unlabelled(
+        cls, unlabelled: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "case-control"
+    ) -> ClassPriors:
+        """All three numbers from the share of positives among the unlabelled rows."""
+        scenario = check_scenario(scenario)
+        n_p, n_u = _counts(n_positive, n_unlabelled)
+        share = _share(unlabelled, "unlabelled")
+        hidden = share * n_u
+        population = share if scenario == "case-control" else (n_p + hidden) / (n_p + n_u)
+        return cls(population, share, n_p / (n_p + hidden), scenario)
+
+    @classmethod
+    def from_population(
+        cls, population: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "case-control"
+    ) -> ClassPriors:
+        """All three numbers from the population's class prior."""
+        scenario = check_scenario(scenario)
+        n_p, n_u = _counts(n_positive, n_unlabelled)
+        prior = _share(population, "population")
+        if scenario == "case-control":
+            share = prior
+        else:
+            share = (prior * (n_p + n_u) - n_p) / n_u
+            if share < -1e-12:
+                raise ValueError(
+                    f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
+                    "single-sample scenario the labelled rows alone are more positives than that."
+                )
+            share = max(share, 0.0)
+        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+
+    @classmethod
+    def from_label_frequency(
+        cls, label_frequency: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "single-sample"
+    ) -> ClassPriors:
+        """All three numbers from the labelling frequency, the way Elkan and Noto's method gives them."""
+        n_p, n_u = _counts(n_positive, n_unlabelled)
+        frequency = _share(label_frequency, "label_frequency")
+        if frequency == 0.0:
+            raise ValueError("label_frequency must be above 0: there are labelled positives.")
+        share = n_p * (1.0 / frequency - 1.0) / n_u
+        if share > 1.0:
+            raise ValueError(
+                f"a label_frequency of {frequency:g} with {n_p} labelled rows means {share * n_u:.0f} further "
+                f"positives, but there are only {n_u} unlabelled rows."
+            )
+        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+
+
+def _share(value: object, name: str) -> float:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
+        raise TypeError(f"{name} must be a number between 0 and 1; {value!r} was given.")
+    share = float(value)
+    if not 0.0 <= share <= 1.0:
+        raise ValueError(f"{name} must lie between 0 and 1; {share:g} was given.")
+    return share
+
+
+def _counts(n_positive: int, n_unlabelled: int) -> tuple[int, int]:
+    n_p = check_number("n_positive", n_positive, 1, integer=True)
+    return n_p, check_number("n_unlabelled", n_unlabelled, 1, integer=True)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """The population's class prior and what is known of it.
+
+    Attributes
+    ----------
+    value, low, high : float
+        The class prior and the interval it is believed to lie in; all equal where the prior is taken as known.
+    level : float, default=0.9
+        Level of the interval.
+    upper_bound : float, optional
+        What the class prior is below with a confidence of 95 %; `high` where it is not given.
+    determined : bool, default=True
+        False where the data give a bound rather than a value.
+
+    Examples
+    --------
+    >>> from purely import Prior
+    >>> print(Prior(0.25, 0.2, 0.31))
+    0.25 [0.2, 0.31]
+    >>> print(Prior(0.02, 0.003, 0.038, upper_bound=0.04, determined=False))
+    at most 0.04 (estimate 0.02, between 0.003 and 0.038)
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float = INTERVAL_LEVEL
+    upper_bound: float | None = None
+    determined: bool = True
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.low <= self.value <= self.high <= 1.0:
+            raise ValueError(
+                f"class_prior must have 0 <= low <= value <= high <= 1; ({self.value:g}, {self.low:g}, {self.high:g}) "
+                "was given."
+            )
+        level_to_z(self.level)
+        if self.upper_bound is None:
+            object.__setattr__(self, "upper_bound", self.high)
+
+    @classmethod
+    def exactly(cls, value: float) -> Prior:
+        """A prior that is taken as known."""
+        return cls(value, value, value)
+
+    @property
+    def known(self) -> bool:
+        """True where the prior has no uncertainty."""
+        return self.low == self.high
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Both ends of the interval."""
+        return self.low, self.high
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Priors from a law in two normal pieces of the log-odds: one below the value, the other above.
+
+        Each arm of the interval is as many standard deviations long as its level says, so that the interval keeps its
+        level and may be lopsided, and no draw leaves (0, 1).
+        """
+        if self.known:
+            return np.full(n_draws, self.value)
+        low, value, high = logit(np.clip([self.low, self.value, self.high], _SMALLEST_DRAW, 1.0 - _SMALLEST_DRAW))
+        steps = rng.standard_normal(n_draws) / level_to_z(self.level)
+        drawn = expit(value + steps * np.where(steps < 0.0, value - low, high - value))
+        return np.clip(drawn, _SMALLEST_DRAW, 1.0 - _SMALLEST_DRAW)
+
+    def within(self, margin: float) -> Prior:
+        """The same, at least `margin` away from 0 and 1."""
+        value, low, high = (float(np.clip(v, margin, 1.0 - margin)) for v in (self.value, self.low, self.high))
+        return replace(self, value=value, low=low, high=high)
+
+    def __str__(self) -> str:
+        if self.known:
+            return f"{self.value:.3g}"
+        if self.determined:
+            return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        return f"at most {self.upper_bound:.3g} (estimate {self.value:.3g}, between {self.low:.3g} and {self.high:.3g})"
+
+
+@runtime_checkable
+class PriorLike(Protocol):
+    """Whatever estimates a class prior: `fit` sets `class_prior_`, and `prior_` where more is known."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Estimate the class prior of positives and unlabelled rows."""
+
+
+def read_prior(class_prior: Any, *, n_unlabelled: int = 1_000_000) -> Prior:
+    """Read a class prior: a number, an interval, or an object that estimated one.
+
+    Parameters
+    ----------
+    class_prior : float, (low, high), (value, low, high), Prior, or object with ``class_prior_``
+        The middle of ``(low, high)`` is the value. An object may also have ``prior_``, or ``class_prior_interval_`` and
+        ``level``; an interval without a level is taken at 90 %.
+    n_unlabelled : int
+        An estimate at 0 or 1 is moved inwards by half a row of that many, with a warning.
+
+    Returns
+    -------
+    Prior
+
+    Examples
+    --------
+    >>> from purely.class_prior import read_prior
+    >>> print(read_prior(0.3), "|", read_prior((0.2, 0.4)), "|", read_prior((0.25, 0.2, 0.4)))
+    0.3 | 0.3 [0.2, 0.4] | 0.25 [0.2, 0.4]
+    """
+    if isinstance(class_prior, Prior):
+        return class_prior
+    if hasattr(class_prior, "class_prior_"):
+        return _read_estimate(class_prior, 0.5 / n_unlabelled)
+    if hasattr(class_prior, "fit"):
+        raise TypeError(
+            f"class_prior is a {type(class_prior).__name__} that has not been fitted (it has no class_prior_); "
+            "fit it to the data first, or give a number."
+        )
+    if isinstance(class_prior, (tuple, list)):
+        if len(class_prior) not in (2, 3):
+            raise ValueError(
+                f"class_prior as a tuple must be (low, high) or (value, low, high); it has {len(class_prior)} entries."
+            )
+        low, high = (check_class_prior(end) for end in class_prior[-2:])
+        value = check_class_prior(class_prior[0]) if len(class_prior) == 3 else (low + high) / 2.0
+        return Prior(value, low, high)
+    return Prior.exactly(check_class_prior(class_prior))
+
+
+def _read_estimate(estimator: Any, margin: float) -> Prior:
+    name = type(estimator).__name__
+    value = float(estimator.class_prior_)
+    interval = getattr(estimator, "class_prior_interval_", (value, value))
+    low, high = (float(end) for end in interval)
+    if not np.isfinite([value, low, high]).all() or not 0.0 <= value <= 1.0:
+        raise ValueError(f"class_prior_ of {name} must lie in [0, 1]; it is {value:g}.")
+    known = getattr(estimator, "prior_", None)
+    if not isinstance(known, Prior) or known.value != value:
+        # An estimate outside its own interval (a percentile bootstrap can do that) stretches the interval.
+        known = Prior(value, max(min(low, value), 0.0), min(max(high, value), 1.0), _level_of(estimator))
+    inside = known.within(margin)
+    if inside.value != value:
+        warnings.warn(
+            f"{name} estimated a class prior of {value:g}, where precision and the false positive rate are not "
+            f"defined; {inside.value:.3g} is used. Check the prior before you trust these numbers.",
+            DegenerateDataWarning,
+            stacklevel=4,
+        )
+    return inside
+
+
+def _level_of(estimator: Any) -> float:
+    level = getattr(estimator, "level", INTERVAL_LEVEL)
+    return float(level) if isinstance(level, float) and 0.0 < level < 1.0 else INTERVAL_LEVEL

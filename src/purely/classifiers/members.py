@@ -1,0 +1,139 @@
+"""The members of PUClassifier: which there are, and what each is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from purely.classifiers.logistic import PULogisticClassifier
+from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
+from purely.crossfit import log_ratio
+from purely.prior.auto import ClassPrior
+from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
+
+__all__ = [
+    "AUTO_MEMBERS",
+    "LIGHT_MEMBERS",
+    "NETWORK_SETTINGS",
+    "Member",
+    "fit_member",
+    "known_scores",
+    "make_members",
+    "network_recipe",
+    "read_members",
+]
+
+Floats = NDArray[np.float64]
+
+#: Members that are logistic regressions of the class, and what they describe rows by.
+LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
+#: Members by name.
+NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
+#: What "light" and "auto" stand for; chosen by `experiments/member_weights.py`.
+LIGHT_MEMBERS = ("trees", *LOGISTIC)
+AUTO_MEMBERS = ("networks", *LIGHT_MEMBERS)
+#: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
+#: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
+NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
+#: Class prior below which their loss is the logistic one: the sigmoid loss is bounded, so a network that calls all rows
+#: negative has almost nothing to gain from the few positives. At priors .03, .1 and .2 the networks alone then rank
+#: better (AUC .974 against .972, at .03 .977 against .972); averaged with the ratio, both losses do the same
+#: (`experiments/results/classifier_choice_rare.csv`).
+RARE = 0.2
+
+
+@dataclass(frozen=True)
+class Member:
+    """One member before it is fitted.
+
+    Attributes
+    ----------
+    name : str
+    prototype : estimator or None
+        What is cloned and fitted to 1 for positives and 0 for unlabelled rows; None for the networks, which are trained
+        as one stack.
+    """
+
+    name: str
+    prototype: Any
+
+    def score(self, model: Any, X: Any, counts: tuple[int, int]) -> Floats:
+        """What the fitted model says of rows; higher is more positive."""
+        return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
+
+
+def read_members(given: Any) -> list[Any]:
+    """The members that are asked for: names, or estimators with settings of their own."""
+    named = {"auto": AUTO_MEMBERS, "light": LIGHT_MEMBERS}
+    members = named.get(given, given) if isinstance(given, str) else given
+    listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
+    if not listed or not all(_is_model(m) if not isinstance(m, str) else m in NAMES for m in members):
+        raise ValueError(
+            f"members must be 'auto', 'light' or a list of {', '.join(map(repr, NAMES))} and classifiers with fit and "
+            f"predict_proba or decision_function; {given!r} was given."
+        )
+    if sum(_is_networks(m) for m in members) > 1:
+        raise ValueError("members may hold networks once only; raise n_ensemble of one NNPUClassifier instead.")
+    return list(members)
+
+
+def _is_networks(member: Any) -> bool:
+    return isinstance(member, NNPUClassifier) or (isinstance(member, str) and member == "networks")
+
+
+def _is_model(member: Any) -> bool:
+    says = ("density_ratio", "predict_proba", "decision_function")
+    return hasattr(member, "fit") and not isinstance(member, type) and any(hasattr(member, name) for name in says)
+
+
+def make_members(asked: Sequence[Any], X: Any, share: float, seed: int) -> list[Member]:
+    """Prototypes for rows like `X`, of which a `share` of the unlabelled ones are positive."""
+    members: list[Member] = []
+    for member in asked:
+        if _is_networks(member):
+            members.append(Member("networks", None))
+        elif isinstance(member, PULogisticClassifier):
+            members.append(Member(_free("logistic", members), member.settings(share, seed)))
+        elif isinstance(member, str) and member in LOGISTIC:
+            own = PULogisticClassifier(basis=LOGISTIC[member])
+            members.append(Member(_free(member, members), own.settings(share, seed)))
+        elif isinstance(member, str):
+            model = built_in(member, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=seed)
+            members.append(Member(_free(member, members), model))
+        else:
+            members.append(Member(_free(type(member).__name__, members), clone(member)))
+    return members
+
+
+def _free(name: str, members: Sequence[Member]) -> str:
+    """The name, with a number where it is taken."""
+    taken = sum(m.name == name or m.name.startswith(f"{name}-") for m in members)
+    return f"{name}-{taken + 1}" if taken else name
+
+
+def known_scores(estimator: Any, class_prior: Any) -> dict[str, Floats | None]:
+    """Out-of-fold scores that the recommended class prior has found on the same folds, by member."""
+    if isinstance(estimator, ClassPrior) and isinstance(class_prior, str):
+        return dict(zip(AUTO_MODELS, estimator.model_scores_, strict=True))
+    return {}
+
+
+def fit_member(member: Member, X: Any, positive: NDArray[np.bool_], order: NDArray[np.intp]) -> Any:
+    """The member's model of all rows, in the order of their content."""
+    return clone(member.prototype, safe=False).fit(X[order], positive[order].astype(np.intp))
+
+
+def network_recipe(asked: Sequence[Any], classifier: Any, X: Any) -> ClassifierRecipe:
+    """Choices of the member "networks" within a classifier whose class prior is known."""
+    member = next(m for m in asked if _is_networks(m))
+    if isinstance(member, str):
+        loss = "logistic" if classifier.class_prior_ < RARE else "sigmoid"
+        member = NNPUClassifier(**NETWORK_SETTINGS, loss=loss)
+    shared = {name: getattr(classifier, name) for name in ("checkpoint", "calibration", "device", "verbose", "cv")}
+    return read_recipe({**member.get_params(deep=False), **shared}, X)

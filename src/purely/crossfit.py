@@ -1,0 +1,165 @@
+r"""What a fitted model says of a row, and what models say of rows that they have not seen.
+
+A model of labelled against unlabelled rows says one thing in several ways: `density_ratio`, `predict_proba` or
+`decision_function`. :func:`log_ratio` puts them on one scale, the log of the density ratio of positives to unlabelled
+rows,
+
+.. math:: \log \frac{p(x \mid \text{labelled})}{p(x \mid \text{unlabelled})}
+          = \operatorname{logit} p(\text{labelled} \mid x) - \log \frac{n_P}{n_U} ,
+
+and :func:`cv` asks, for every row, models that were trained on the other folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, Protocol
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import logit
+from sklearn.base import clone
+
+from purely.folds import Folds
+
+__all__ = ["LARGEST_LOG_ODDS", "LARGEST_LOG_RATIO", "Estimator", "Statement", "cross_fit", "log_ratio", "model_says"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+#: What a model can be asked about a row.
+Statement = Literal["class", "score", "log-odds", "ratio", "probability"]
+
+#: Log-odds are kept within this range: a probability closer to 0 or 1 than about 1e-13 says nothing more.
+LARGEST_LOG_ODDS = 30.0
+#: Log-ratios are kept within this range. A ratio of 1,000 needs some thousand rows to be told from a larger one, and
+#: trees whose leaves are pure would say infinity; an average over models must not hang on one of them.
+LARGEST_LOG_RATIO = float(np.log(1000.0))
+
+
+class Estimator(Protocol):
+    """A classifier or density ratio in scikit-learn's manner."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn from rows and their labels."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name."""
+
+
+def model_says(model: Any, X: Any, what: Statement, positive: object = 1) -> Floats:
+    """What a fitted model says of rows.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : rows of the kind the model was trained on
+    what : {"class", "score", "log-odds", "ratio", "probability"}
+        "class": 1.0 where the row is called positive; "score": any number that rises with the probability;
+        "log-odds": finite log-odds of the positive class; "ratio": the density ratio, or the probability, which is a
+        multiple of it; "probability": of the positive class.
+    positive : object, default=1
+        The value of the positive class.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if what == "class":
+        return np.asarray(np.asarray(model.predict(X)) == positive, dtype=np.float64)
+    if what == "log-odds" and hasattr(model, "log_odds"):
+        return _column(model.log_odds(X))
+    if what in ("score", "log-odds") and hasattr(model, "decision_function"):
+        return _column(model.decision_function(X))
+    if hasattr(model, "predict_proba"):
+        classes = list(getattr(model, "classes_", (None, positive)))
+        place = classes.index(positive) if positive in classes else 1
+        probability = _column(np.asarray(model.predict_proba(X))[:, place])
+        return finite_log_odds(probability) if what == "log-odds" else probability
+    if what in ("score", "ratio") and hasattr(model, "density_ratio"):
+        return np.maximum(_column(model.density_ratio(X)), 0.0)
+    needed = {
+        "score": "decision_function, predict_proba or density_ratio",
+        "log-odds": "decision_function or predict_proba",
+        "ratio": "predict_proba or density_ratio",
+        "probability": "predict_proba",
+    }[what]
+    raise TypeError(f"{type(model).__name__} has no {needed}, which is looked at here.")
+
+
+def finite_log_odds(probability: Any) -> Floats:
+    """Log-odds of probabilities, finite at 0 and 1."""
+    with np.errstate(divide="ignore"):
+        return np.clip(logit(np.asarray(probability, dtype=np.float64)), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
+
+
+def log_ratio(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:
+    """Log density ratio of positives to unlabelled rows, as a fitted model of 1 against 0 says it.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        With `log_odds`, `density_ratio`, `predict_proba` or `decision_function`; the first of these that exists. What
+        is not a ratio is taken as it is: it rises with one.
+    X : rows of shape (n, d)
+    n_positive, n_unlabelled : int
+        How many rows of each kind it was trained on; a model that weighs both kinds alike (class_weight="balanced")
+        knows nothing of these.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    if hasattr(model, "log_odds"):
+        return _column(model.log_odds(X))
+    if hasattr(model, "density_ratio"):
+        with np.errstate(divide="ignore"):
+            value = np.log(np.maximum(_column(model.density_ratio(X)), 0.0))
+    elif hasattr(model, "predict_proba"):
+        value = model_says(model, X, "probability")
+        value = finite_log_odds(value) - (0.0 if _is_balanced(model) else np.log(n_positive / n_unlabelled))
+    else:
+        return model_says(model, X, "score")
+    return np.clip(value, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
+
+
+def _column(values: Any) -> Floats:
+    return np.asarray(values, dtype=np.float64).reshape(-1)
+
+
+def _is_balanced(model: Any) -> bool:
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    return getattr(last, "class_weight", None) == "balanced"
+
+
+def cross_fit(models: Sequence[Any], X: Any, positive: Mask, folds: Folds, *, n_jobs: int | None = None) -> Floats:
+    """Log-ratio of every row by models that were trained on the other folds.
+
+    Parameters
+    ----------
+    models : sequence of estimators
+        Prototypes; each is cloned and fitted once a fold.
+    X : array or sparse matrix of shape (n, d)
+    positive : ndarray of bool, shape (n,)
+    folds : Folds
+    n_jobs : int, optional
+        Fits at a time, through joblib.
+
+    Returns
+    -------
+    ndarray of shape (n_models, n)
+    """
+    target = positive.astype(np.intp)
+    scores = np.empty((len(models), positive.size))
+    jobs = [(i, k) for k in range(folds.n_folds) for i in range(len(models))]
+    done = Parallel(n_jobs=n_jobs)(delayed(_fit_and_score)(models[i], X, target, folds, k) for i, k in jobs)
+    for (i, k), score in zip(jobs, done, strict=True):
+        scores[i, folds.test(k)] = score
+    return scores
+
+
+def _fit_and_score(model: Any, X: Any, target: NDArray[np.intp], folds: Folds, k: int) -> Floats:
+    train, test = folds.train(k), folds.test(k)
+    n_positive = int(target[train].sum())
+    fitted = clone(model, safe=False).fit(X[train], target[train])
+    return log_ratio(fitted, X[test], n_positive, train.size - n_positive)

@@ -1,0 +1,485 @@
+"""What networks are to be trained: their shape, how they learn, and the rows each one sees; nothing here loads torch.
+
+An estimator that trains networks works in two steps. `prepare_fit` checks data and parameters and does all that comes
+before the networks; what it returns has a :class:`StackPlan`. `finish_fit` takes what was trained. :func:`fit_together`
+puts both together for any number of estimators, and trains networks of one kind as one stack.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+
+from purely.checks import check_choice, check_number
+from purely.exceptions import DivergedWarning
+from purely.folds import Folds, Keys, share_out
+from purely.nn.fitted import History
+from purely.nn.scaling import Scaling
+
+if TYPE_CHECKING:
+    from purely.nn.losses import Loss
+
+__all__ = [
+    "ALL_ROWS",
+    "Architecture",
+    "Layer",
+    "Member",
+    "NetworkRecipe",
+    "Preparation",
+    "StackPlan",
+    "TrainedMember",
+    "TrainedStack",
+    "TrainingSettings",
+    "UsesNetworks",
+    "check_cv",
+    "check_encoder",
+    "finish_together",
+    "fit_together",
+    "kept_dtypes",
+    "plan_members",
+    "read_settings",
+]
+
+OptimizerName = Literal["adam", "sgd", "adagrad"]
+Schedule = Literal["constant", "cosine"]
+Update = Literal["joint", "alternating"]
+Arithmetic = Literal["float32", "bfloat16"]
+#: Fold number of the networks that see all rows.
+ALL_ROWS = -1
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How networks are trained.
+
+    Parameters
+    ----------
+    optimizer : {"adam", "sgd", "adagrad"}
+    learning_rate : float
+    schedule : {"constant", "cosine"}
+        Whether the rate stays or falls to zero along half a cosine over `max_epochs`.
+    update : {"joint", "alternating"}
+        Both parts in every step, or the paper's four steps for g and one for v.
+    weight_decay : float
+        Decay of the weights, decoupled from the gradient.
+    gradient_noise : float
+        Standard deviation of normal noise that is added to every gradient.
+    clip_norm : float or None
+        Largest Euclidean norm of a network's gradient.
+    dropout : float
+        Share of the inputs that are set to zero, in steps of 1/256.
+    max_epochs, patience : int
+        The longest training, and how many epochs without a better held-out J end it.
+    tol : float
+        How much lower a held-out J has to be to be better.
+    keep : {"best", "last"}
+        The state of each network that is kept: that of lowest held-out J, or, without early stopping, the last one.
+    dtype : {"float32", "bfloat16"}
+        Arithmetic of the forward and backward passes; parameters are float32 always.
+    verbose : bool
+        Show a progress bar with the mean J of the training batches and of the held-out rows.
+    checkpoint : path or None
+        File to save to and to resume from.
+    checkpoint_every : int
+        Epochs between two saves.
+    fingerprint : str
+        What the run is about; a checkpoint of something else is refused.
+    """
+
+    optimizer: OptimizerName = "adam"
+    learning_rate: float = 1e-3
+    schedule: Schedule = "constant"
+    update: Update = "joint"
+    weight_decay: float = 0.0
+    gradient_noise: float = 0.0
+    clip_norm: float | None = None
+    dropout: float = 0.0
+    max_epochs: int = 100
+    patience: int = 20
+    tol: float = 0.0
+    keep: Literal["best", "last"] = "best"
+    dtype: Arithmetic = "float32"
+    verbose: bool = False
+    checkpoint: str | Path | None = None
+    checkpoint_every: int = 10
+    fingerprint: str = ""
+
+
+def read_settings(values: Mapping[str, Any]) -> TrainingSettings:
+    """Settings from an estimator's parameters by name, each checked; what an estimator does not have is as above."""
+    clip = values.get("clip_norm")
+    return TrainingSettings(
+        optimizer=check_choice("optimizer", values["optimizer"], get_args(OptimizerName)),
+        learning_rate=check_number("learning_rate", values["learning_rate"], 0.0, open_low=True),
+        schedule=check_choice("schedule", values["schedule"], get_args(Schedule)),
+        update=check_choice("update", values.get("update", "joint"), get_args(Update)),
+        weight_decay=check_number("weight_decay", values["weight_decay"], 0.0),
+        gradient_noise=check_number("gradient_noise", values.get("gradient_noise", 0.0), 0.0),
+        clip_norm=None if clip is None else check_number("clip_norm", clip, 0.0, open_low=True),
+        dropout=check_number("dropout", values["dropout"], 0.0, 0.95),
+        max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
+        patience=check_number("patience", values["patience"], 1, integer=True),
+        tol=check_number("tol", values["tol"], 0.0),
+        keep="best" if values["early_stopping"] else "last",
+        dtype=check_choice("dtype", values["dtype"], get_args(Arithmetic)),
+        verbose=bool(values["verbose"]),
+        checkpoint=values["checkpoint"],
+    )
+
+
+def check_cv(cv: object) -> int:
+    """Number of folds of an estimator that may do without; 0 for None."""
+    return 0 if cv is None else check_number("cv", cv, 2, integer=True)
+
+
+def check_encoder(encoder: Any) -> Any:
+    """Return the caller's own torch module, or None, refuse anything else."""
+    if encoder is None:
+        return None
+    from torch import nn
+
+    if not isinstance(encoder, nn.Module):
+        raise TypeError(f"encoder must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
+    return encoder
+
+
+def kept_dtypes(X: Any) -> Any:
+    """Types that are not converted up front: floats; any number in a memory-mapped array, which is never copied."""
+    return "numeric" if isinstance(X, np.memmap) else [np.float64, np.float32]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One fully connected layer: an affine map, then batch norm and ReLU where asked for."""
+
+    n_in: int
+    n_out: int
+    norm: bool
+    relu: bool
+    bias: bool
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
+        shapes: tuple[tuple[int, ...], ...] = ((self.n_out, self.n_in),)
+        if self.norm:
+            return (*shapes, (self.n_out,), (self.n_out,))
+        return (*shapes, (self.n_out,)) if self.bias else shapes
+
+
+@dataclass(frozen=True)
+class Architecture:
+    """Layers of a network: those of the encoder v, then those of the head g that ends in the outputs.
+
+    Examples
+    --------
+    >>> from purely.nn.plan import Architecture
+    >>> paper = Architecture.representation(784, (60,), 20)
+    >>> [(layer.n_in, layer.n_out) for layer in paper.encoder + paper.head]
+    [(784, 60), (60, 20), (20, 1)]
+    """
+
+    encoder: tuple[Layer, ...]
+    head: tuple[Layer, ...]
+
+    @classmethod
+    def representation(
+        cls,
+        n_features: int,
+        hidden: tuple[int, ...],
+        n_components: int,
+        head_hidden: tuple[int, ...] = (),
+        n_outputs: int = 1,
+        batch_norm: bool = True,
+    ) -> Architecture:
+        """A network whose encoder is ``n_features - hidden - n_components``; linear where nothing is hidden.
+
+        Parameters
+        ----------
+        n_features : int
+            Columns of the data.
+        hidden : tuple of int
+            Widths of the hidden layers of v; with none v is linear, with neither batch norm nor ReLU.
+        n_components : int
+            Width of the representation.
+        head_hidden : tuple of int
+            Widths of the hidden layers of g.
+        n_outputs : int, default=1
+            Outputs of g.
+        batch_norm : bool, default=True
+            Whether hidden layers are normalised.
+        """
+        encoder = _hidden_layers((n_features, *hidden, n_components), batch_norm)
+        if not hidden:
+            encoder = (Layer(n_features, n_components, norm=False, relu=False, bias=False),)
+        return cls(encoder, _head((n_components, *head_hidden), n_outputs, batch_norm))
+
+    @classmethod
+    def classifier(cls, n_features: int, hidden: tuple[int, ...]) -> Architecture:
+        """A network ``n_features - hidden - 1``; a linear classifier where nothing is hidden."""
+        widths = (n_features, *hidden)
+        return cls(_hidden_layers(widths, True), _head(widths[-1:], 1, True))
+
+
+def _hidden_layers(widths: tuple[int, ...], batch_norm: bool) -> tuple[Layer, ...]:
+    return tuple(
+        Layer(n_in, n_out, norm=batch_norm, relu=True, bias=not batch_norm) for n_in, n_out in pairwise(widths)
+    )
+
+
+def _head(widths: tuple[int, ...], n_outputs: int, batch_norm: bool) -> tuple[Layer, ...]:
+    last = Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True)
+    return (*_hidden_layers(widths, batch_norm), last)
+
+
+@dataclass(frozen=True)
+class NetworkRecipe:
+    """All choices of a fit of networks.
+
+    Attributes
+    ----------
+    architecture : Architecture
+    loss : Loss
+        What is minimised; see :mod:`purely.nn.losses` and :mod:`purely.nn.risks`.
+    settings : TrainingSettings
+    batch_size : int
+        Rows of a minibatch; 0 for a tenth of the rows, at least 32 and at most 250.
+    encoder : torch.nn.Module or None
+        The caller's own network in the place of the architecture's encoder.
+    device : str
+    """
+
+    architecture: Architecture
+    loss: Loss
+    settings: TrainingSettings
+    batch_size: int
+    encoder: Any
+    device: str
+
+
+@dataclass(frozen=True)
+class Member:
+    """One network of a fit.
+
+    Attributes
+    ----------
+    fold : int
+        The fold it does not see, or ALL_ROWS.
+    member, start : int
+        Its number in the ensemble, and among the restarts of which the best is kept.
+    seed : int
+        For initial weights, the order of rows, dropout and noise.
+    train_p, train_u, held_p, held_u : ndarray of int
+        Rows it is trained on and rows it is stopped by.
+    test : ndarray of int
+        Rows of the fold it does not see; empty for ALL_ROWS.
+    """
+
+    fold: int
+    member: int
+    start: int
+    seed: int
+    train_p: NDArray[np.intp]
+    train_u: NDArray[np.intp]
+    held_p: NDArray[np.intp]
+    held_u: NDArray[np.intp]
+    test: NDArray[np.intp]
+
+
+def plan_members(
+    positive: NDArray[np.bool_],
+    keys: Keys,
+    folds: Folds | None,
+    *,
+    n_ensemble: int,
+    n_starts: int = 1,
+    validation_fraction: float = 0.0,
+    seed: int,
+    all_rows: bool = True,
+) -> list[Member]:
+    """All networks of a fit: those that see all rows first, then fold by fold.
+
+    Parameters
+    ----------
+    positive : ndarray of bool, shape (n,)
+    keys : ndarray of shape (n,)
+        The rows' keys (:func:`purely.folds.row_keys`): everything is drawn by content, so that permuting rows changes
+        nothing and copies of a row are on one side of every split.
+    folds : Folds or None
+        Folds to leave out, one after another; None for networks of all rows only.
+    n_ensemble, n_starts : int
+        Networks that are averaged, and attempts at each, of which the best is kept.
+    validation_fraction : float
+        Share of the rows that are held out to stop by; another draw for every network of the ensemble.
+    seed : int
+    all_rows : bool
+        Whether there are networks that see all rows.
+
+    Notes
+    -----
+    A network's rows and seed depend on its own numbers only: asking for more folds, members or restarts leaves the
+    others as they are.
+    """
+    order = np.argsort(keys, kind="stable")
+    none = np.empty(0, dtype=np.intp)
+    seen_by_fold = [(ALL_ROWS, order, none)] if all_rows else []
+    for k in range(folds.n_folds if folds is not None else 0):
+        seen_by_fold.append((k, order[(folds.number != k)[order]], np.flatnonzero(folds.number == k)))  # type: ignore[union-attr]
+    members = []
+    for fold, seen, test in seen_by_fold:
+        for member in range(n_ensemble):
+            held = np.zeros(seen.size, dtype=bool)
+            if validation_fraction > 0.0:
+                held = share_out(keys[seen], positive[seen], validation_fraction, draw=(fold + 1) * 65537 + member)
+            train_p, train_u, held_p, held_u = (
+                seen[side & kind] for side in (~held, held) for kind in (positive[seen], ~positive[seen])
+            )
+            for start in range(n_starts):
+                key = np.random.SeedSequence([seed, fold + 1, member, start]).generate_state(1, np.uint64)[0]
+                members.append(
+                    Member(fold, member, start, int(key >> np.uint64(1)), train_p, train_u, held_p, held_u, test)
+                )
+    return members
+
+
+@dataclass(frozen=True)
+class StackPlan:
+    """One data set and the networks it asks for.
+
+    Attributes
+    ----------
+    X : array, memory-mapped array or sparse matrix of shape (n, d)
+    positive : ndarray of bool, shape (n,)
+    recipe : NetworkRecipe
+    scaling : Scaling or None
+        How columns are scaled on their way into the networks.
+    members : list of Member
+    mapped : bool
+        Whether rows stay on disk and are read batch by batch.
+    """
+
+    X: Any
+    positive: NDArray[np.bool_]
+    recipe: NetworkRecipe
+    scaling: Scaling | None
+    members: list[Member]
+    mapped: bool = False
+
+
+@dataclass(frozen=True)
+class TrainedMember:
+    """A network after training: how to apply it, and J where it was trained and where it was held out."""
+
+    member: Member
+    network: Any
+    train_j: float
+    held_j: float
+
+
+@dataclass(frozen=True)
+class TrainedStack:
+    """The networks of one plan after training, and how it went."""
+
+    members: list[TrainedMember]
+    history: History
+
+    def warn_diverged(self) -> None:
+        """Warn of networks whose loss was never finite."""
+        judged = [t.held_j if t.member.held_p.size else t.train_j for t in self.members]
+        lost = int(np.sum(~np.isfinite(judged)))
+        if lost:
+            warnings.warn(
+                f"the loss of {lost} of {len(self.members)} networks was never finite; they are as they were "
+                "initialised. Lower learning_rate, or set clip_norm=1.",
+                DivergedWarning,
+                stacklevel=5,
+            )
+
+
+class Preparation(Protocol):
+    """What an estimator knows before its networks are trained."""
+
+    @property
+    def stack(self) -> StackPlan | None:
+        """The networks it asks for, if any."""
+
+
+class UsesNetworks(Protocol):
+    """An estimator that trains networks."""
+
+    def prepare_fit(self, X: Any, y: ArrayLike) -> Any:
+        """Check data and parameters and do all that comes before the networks."""
+
+    def finish_fit(self, preparation: Any, trained: TrainedStack | None) -> Any:
+        """Keep what was trained."""
+
+
+Fitted = TypeVar("Fitted", bound=UsesNetworks)
+
+
+def fit_together(
+    estimators: Sequence[Fitted], data: Sequence[tuple[Any, ArrayLike]], *, n_jobs: int | None = None
+) -> list[Fitted]:
+    """Fit several estimators, each to its own data, with networks of one kind trained as one stack.
+
+    What comes out is what ``estimator.fit(X, y)`` gives one after another, beyond rounding; on a GPU it takes about as
+    long as one fit. Networks share a stack where the estimators have equal parameters (`random_state`, `scenario` and
+    class prior may differ) and their data the same columns and the same numbers of rows of both kinds.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        :class:`purely.PURL`, :class:`purely.PNRL`, :class:`purely.NNPUClassifier` or :class:`purely.PUClassifier`.
+    data : sequence of (X, y)
+        One data set for each.
+    n_jobs : int, optional
+        Estimators at a time, through joblib, whose other parts are fitted before the networks.
+
+    Returns
+    -------
+    list of fitted estimators
+        Those that were given, or copies of them where other processes fitted them.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_paper_data
+    >>> from purely.representation import PURL, fit_together
+    >>> draws = [make_paper_data(n_positive=40, n_unlabelled=80, random_state=seed) for seed in range(2)]
+    >>> models = [PURL(n_components=2, hidden=(4,), max_epochs=2, random_state=seed, device="cpu") for seed in range(2)]
+    >>> fitted = fit_together(models, [(draw.X, draw.y) for draw in draws])
+    >>> [model.transform(draws[0].X).shape for model in fitted]
+    [(120, 2), (120, 2)]
+    """
+    if len(estimators) != len(data):
+        raise ValueError(f"{len(estimators)} estimators and {len(data)} data sets were given; one each is needed.")
+    # Rows are copied to the processes: mapped into their memory they would come back as memory-mapped arrays.
+    prepared = Parallel(n_jobs=n_jobs, max_nbytes=None)(
+        delayed(_prepare)(estimator, X, y) for estimator, (X, y) in zip(estimators, data, strict=True)
+    )
+    return finish_together(prepared)
+
+
+def finish_together(prepared: Sequence[tuple[Fitted, Any]]) -> list[Fitted]:
+    """Train what several prepared estimators ask for, networks of one kind as one stack, and finish their fits."""
+    plans = [preparation.stack for _, preparation in prepared if preparation.stack is not None]
+    trained: list[TrainedStack] = []
+    if plans:
+        from purely.nn.stack import train_plans
+
+        trained = train_plans(plans)
+    waiting = iter(trained)
+    for estimator, preparation in prepared:
+        estimator.finish_fit(preparation, None if preparation.stack is None else next(waiting))
+    return [estimator for estimator, _ in prepared]
+
+
+def _prepare(estimator: Fitted, X: Any, y: ArrayLike) -> tuple[Fitted, Any]:
+    return estimator, estimator.prepare_fit(X, y)
