@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from purely.prior import BestBinPrior, ClassPrior, DensityRatioPrior
+from purely.prior import BestBinPrior, ClassPrior
 from purely.prior.kernel_mean import kernel_mean
 
 
@@ -172,7 +172,7 @@ def section_default() -> None:
         X, positive = sample(1000, 2000, d, 0.5)
         y = positive.astype(int)
         forest, ours = seconds(
-            lambda X=X, y=y: DensityRatioPrior("forest", "best-bin").fit(X, y),
+            lambda X=X, y=y: ClassPrior("forest", "best-bin").fit(X, y),
             lambda X=X, y=y: ClassPrior().fit(X, y),
             repeats=2,
         )

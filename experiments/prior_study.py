@@ -43,7 +43,7 @@ from purely.prior import (
     TIcEPrior,
 )
 from purely.prior.alphamax import alphamax
-from purely.prior.density_ratio import METHODS
+from purely.prior.auto import METHODS
 from purely.prior.elkan_noto import elkan_noto
 from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.rank_pruning import rank_pruning

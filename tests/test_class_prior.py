@@ -45,7 +45,7 @@ def test_every_way_to_say_a_prior(sample):
     assert read_prior((0.2, 0.4)).value == pytest.approx(0.3)
     assert read_prior((0.2, 0.4)).interval == (0.2, 0.4)
     assert read_prior((0.25, 0.2, 0.4)) == Prior(0.25, 0.2, 0.4)
-    fitted = ClassPrior(n_resamples=5).fit(sample.X, sample.y)
+    fitted = ClassPrior().fit(sample.X, sample.y)
     assert read_prior(fitted).value == fitted.class_prior_
     assert read_prior(ElkanNotoClassifier().fit(sample.X, sample.y)).known
     with pytest.raises(TypeError, match="has not been fitted"):

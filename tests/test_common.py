@@ -20,7 +20,7 @@ import purely
 #: Sparse columns are scaled otherwise than dense ones, which some of the promises compare.
 _NETWORK = {"n_components": 2, "hidden": (4,), "max_epochs": 3, "device": "cpu", "standardize": False}
 #: Priors read a score; a linear model of it is fitted in milliseconds.
-_SCORED = {"ratio": "linear", "n_resamples": 2}
+_SCORED = {"ratio": "linear"}
 
 #: Settings that make an estimator cheap enough for a hundred fits; an estimator without an entry runs as it is.
 CHEAP = {
@@ -41,9 +41,7 @@ CHEAP = {
         ],
         _SCORED,
     ),
-    "ClassPrior": {"n_resamples": 2, "n_estimators": 3, "cv": 2},
-    "DensityRatioPrior": {**_SCORED, "cv": 2},
-    "PenL1Prior": {"n_resamples": 2},
+    **dict.fromkeys(["ClassPrior", "KernelMeanPrior", "PenL1Prior", "TIcEPrior"], _SCORED),
     "RegroupingPrior": {"ratio": "linear"},
 }
 

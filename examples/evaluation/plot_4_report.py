@@ -14,13 +14,13 @@ from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians
 from purely.metrics import pu_report
 from purely.model_selection import pu_train_test_split
-from purely.prior import DensityRatioPrior
+from purely.prior import ClassPrior
 
 # %%
 # The classifier is fitted to one half of the rows and judged on the other; the prior is estimated, with its interval.
 sample = make_gaussians(1000, 3000, shift=3.0, class_prior=0.4, random_state=0)
 X, X_test, y, y_test = pu_train_test_split(sample.X, sample.y, test_size=0.5, random_state=0)
-prior = DensityRatioPrior("linear").fit(X, y)
+prior = ClassPrior("linear").fit(X, y)
 model = PULeastSquaresClassifier(class_prior=prior.class_prior_, random_state=0).fit(X, y)
 report = pu_report(y_test, model.predict_proba(X_test)[:, 1], prior, random_state=0)
 print(report)

@@ -14,7 +14,7 @@ from purely.datasets import make_high_dimensional
 from purely.plotting import DensityRatioDisplay, ScoreDisplay
 
 data = make_high_dimensional(400, 1200, n_features=10, class_prior=0.4, random_state=0)
-prior = ClassPrior(n_estimators=60).fit(data.X, data.y)
+prior = ClassPrior().fit(data.X, data.y)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")
 ScoreDisplay.from_estimator(prior, data.X, data.y).plot(left)

@@ -13,7 +13,7 @@ from purely.datasets import make_high_dimensional
 from purely.plotting import ClassPriorDisplay
 
 data = make_high_dimensional(400, 1200, n_features=10, class_prior=0.4, random_state=0)
-prior = ClassPrior(n_estimators=60).fit(data.X, data.y)
+prior = ClassPrior().fit(data.X, data.y)
 display = ClassPriorDisplay.from_estimator(prior, data.X, data.y).plot()
 display.ax_.axvline(0.4, color="#1f2a30", linestyle="--", linewidth=1.2)
 plt.show()

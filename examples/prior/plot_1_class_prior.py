@@ -17,7 +17,7 @@ from purely.datasets import make_paper_data
 # The paper's artificial data at four class priors, with fewer trees than by default to save time.
 truth = [0.2, 0.4, 0.6, 0.8]
 samples = [make_paper_data(300, 800, class_prior=share, random_state=0) for share in truth]
-priors = [ClassPrior(n_estimators=20, n_resamples=15).fit(sample.X, sample.y) for sample in samples]
+priors = [ClassPrior().fit(sample.X, sample.y) for sample in samples]
 for share, prior in zip(truth, priors, strict=True):
     low, high = prior.class_prior_interval_
     print(f"true {share:.1f}   estimate {prior.class_prior_:.3f}   90 % interval [{low:.3f}, {high:.3f}]")

@@ -3,7 +3,7 @@ Every estimator, on classes that separate and on classes that overlap
 =====================================================================
 
 Many methods estimate a class prior. Most of them read it off one score, so the ratio is cross-fitted once, by
-:class:`~purely.prior.DensityRatioPrior`, and read by all of them. Where the classes separate, the data determine the
+:class:`~purely.prior.ClassPrior`, and read by all of them. Where the classes separate, the data determine the
 prior and most methods come close. Where a fifth of the negatives look exactly like positives, the data determine an
 upper bound only, and no method can do more than find it without assuming something.
 """
@@ -18,8 +18,8 @@ from purely.exceptions import ClassPriorWarning
 from purely.prior import (
     AlphaMaxPrior,
     BestBinPrior,
+    ClassPrior,
     DEDPULPrior,
-    DensityRatioPrior,
     ElkanNotoPrior,
     KernelMeanPrior,
     LogisticCeilingPrior,
@@ -35,24 +35,24 @@ warnings.simplefilter("ignore", ClassPriorWarning)  # overlap is what this examp
 # %%
 # The first group reads a score, the second the rows.
 on_scores = {
-    "logistic ceiling": LogisticCeilingPrior(n_resamples=20),
+    "logistic ceiling": LogisticCeilingPrior(),
     "best bin": BestBinPrior(),
     "monotone ratio": MonotoneRatioPrior(),
     "DEDPUL": DEDPULPrior(),
-    "AlphaMax": AlphaMaxPrior(n_resamples=10),
+    "AlphaMax": AlphaMaxPrior(),
     "rank pruning": RankPruningPrior(),
     "Elkan and Noto": ElkanNotoPrior(),
 }
 on_rows = {
     "kernel mean (KM1)": KernelMeanPrior(),
     "TIcE": TIcEPrior(),
-    "penalised L1": PenL1Prior(n_resamples=30),
+    "penalised L1": PenL1Prior(),
     "regrouping, then KM1": RegroupingPrior(KernelMeanPrior(), ratio="linear"),
 }
 
 
 def estimate(sample):
-    ratio = DensityRatioPrior("linear", n_resamples=20).fit(sample.X, sample.y)
+    ratio = ClassPrior("linear").fit(sample.X, sample.y)
     found = {"combined": ratio}
     found |= {name: prior.fit(ratio.scores_[:, np.newaxis], sample.y) for name, prior in on_scores.items()}
     found |= {name: prior.fit(sample.X, sample.y) for name, prior in on_rows.items()}

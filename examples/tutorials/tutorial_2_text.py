@@ -21,7 +21,7 @@ print(f"{data.X.shape[0]} texts, {data.X.shape[1]} words, {data.X.nnz / np.prod(
 
 # %%
 # How many are there? Several methods read the same out-of-fold scores; where they agree, the answer is settled.
-prior = ClassPrior(n_estimators=60).fit(data.X, data.y)
+prior = ClassPrior().fit(data.X, data.y)
 low, high = prior.class_prior_interval_
 print(f"share of messages about computers {prior.class_prior_:.2f} [{low:.2f}, {high:.2f}]; the truth is 0.30")
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")

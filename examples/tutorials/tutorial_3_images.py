@@ -45,6 +45,6 @@ plt.show()
 
 # %%
 # How many of the unknown images are even? Trees and regressions on the pixels, out of fold, read by two methods.
-prior = ClassPrior(n_estimators=60).fit(data.X, data.y)
+prior = ClassPrior().fit(data.X, data.y)
 low, high = prior.class_prior_interval_
 print(f"share of even digits {prior.class_prior_:.2f} [{low:.2f}, {high:.2f}]; the truth is 0.50")

@@ -23,7 +23,17 @@ from sklearn.base import clone
 
 from purely.folds import Folds
 
-__all__ = ["LARGEST_LOG_ODDS", "LARGEST_LOG_RATIO", "Estimator", "Statement", "cross_fit", "log_ratio", "model_says"]
+__all__ = [
+    "LARGEST_LOG_ODDS",
+    "LARGEST_LOG_RATIO",
+    "MOST_ROWS",
+    "Estimator",
+    "Statement",
+    "cross_fit",
+    "finite_log_odds",
+    "log_ratio",
+    "model_says",
+]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -35,6 +45,8 @@ LARGEST_LOG_ODDS = 30.0
 #: Log-ratios are kept within this range. A ratio of 1,000 needs some thousand rows to be told from a larger one, and
 #: trees whose leaves are pure would say infinity; an average over models must not hang on one of them.
 LARGEST_LOG_RATIO = float(np.log(1000.0))
+#: Rows that a model is trained on at most, see `docs/speed`: beyond, more rows change little.
+MOST_ROWS = 20_000
 
 
 class Estimator(Protocol):
@@ -132,7 +144,15 @@ def _is_balanced(model: Any) -> bool:
     return getattr(last, "class_weight", None) == "balanced"
 
 
-def cross_fit(models: Sequence[Any], X: Any, positive: Mask, folds: Folds, *, n_jobs: int | None = None) -> Floats:
+def cross_fit(
+    models: Sequence[Any],
+    X: Any,
+    positive: Mask,
+    folds: Folds,
+    *,
+    n_jobs: int | None = None,
+    most_rows: int = MOST_ROWS,
+) -> Floats:
     """Log-ratio of every row by models that were trained on the other folds.
 
     Parameters
@@ -144,6 +164,8 @@ def cross_fit(models: Sequence[Any], X: Any, positive: Mask, folds: Folds, *, n_
     folds : Folds
     n_jobs : int, optional
         Fits at a time, through joblib.
+    most_rows : int
+        Rows that a model is trained on at most; all rows are scored.
 
     Returns
     -------
@@ -152,14 +174,14 @@ def cross_fit(models: Sequence[Any], X: Any, positive: Mask, folds: Folds, *, n_
     target = positive.astype(np.intp)
     scores = np.empty((len(models), positive.size))
     jobs = [(i, k) for k in range(folds.n_folds) for i in range(len(models))]
-    done = Parallel(n_jobs=n_jobs)(delayed(_fit_and_score)(models[i], X, target, folds, k) for i, k in jobs)
+    done = Parallel(n_jobs=n_jobs)(delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows) for i, k in jobs)
     for (i, k), score in zip(jobs, done, strict=True):
         scores[i, folds.test(k)] = score
     return scores
 
 
-def _fit_and_score(model: Any, X: Any, target: NDArray[np.intp], folds: Folds, k: int) -> Floats:
-    train, test = folds.train(k), folds.test(k)
+def _fit_and_score(model: Any, X: Any, target: NDArray[np.intp], folds: Folds, k: int, most_rows: int) -> Floats:
+    train, test = folds.sample(k, target == 1, most_rows), folds.test(k)
     n_positive = int(target[train].sum())
     fitted = clone(model, safe=False).fit(X[train], target[train])
     return log_ratio(fitted, X[test], n_positive, train.size - n_positive)

@@ -37,3 +37,7 @@ class DivergedWarning(PurelyWarning):
 
 class TrainingInterrupted(PurelyWarning):
     """Training was stopped by hand; each network is the best so far."""
+
+
+class PromiseWarning(PurelyWarning):
+    """What was asked for cannot be promised; the text says what can, and what would help."""

@@ -23,6 +23,7 @@ __all__ = [
     "draw_rows",
     "row_keys",
     "row_order",
+    "sample_rows",
     "share_out",
     "stream_folds",
 ]
@@ -121,6 +122,10 @@ class Folds:
         """Rows outside fold `k`, by content."""
         return self.order[self.number[self.order] != k]
 
+    def sample(self, k: int, positive: Mask, most: int) -> Indices:
+        """At most `most` rows outside fold `k`, drawn at random, at most half of them positives; by content."""
+        return sample_rows(self.train(k), positive, most)
+
     def test(self, k: int) -> Indices:
         """Rows of fold `k`, by content."""
         return self.order[self.number[self.order] == k]
@@ -167,6 +172,19 @@ def deal_folds(X: Any, positive: Mask, n_folds: int, seed: int, keys: Keys | Non
     if not all(_both_kinds(number == k, positive) for k in range(found)):
         number, found = _deal(_copy_keys(keys, positive), positive, wanted)
     return Folds(number, found, order)
+
+
+def sample_rows(rows: Indices, positive: Mask, most: int) -> Indices:
+    """The first `most` of rows that stand in the order of their content, a random sample; at most half are positives.
+
+    More unlabelled rows than that change what a model learns by little, and what it costs by much.
+    """
+    if rows.size <= most:
+        return rows
+    labelled = positive[rows]
+    n_p = min(int(np.count_nonzero(labelled)), most // 2)
+    kept = np.where(labelled, np.cumsum(labelled) <= n_p, np.cumsum(~labelled) <= most - n_p)
+    return rows[kept]
 
 
 def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:

@@ -42,7 +42,7 @@ CROSS_FITS = {
         PUClassifier(0.3, members=["forest", "boosting", "kernel-logistic"], random_state=s),
         "oof_probability_",
     ),
-    "prior": lambda s: (ClassPrior(random_state=s, n_resamples=2), "scores_"),
+    "prior": lambda s: (ClassPrior(random_state=s), "scores_"),
     "smi": lambda s: (PUSMI(bandwidth=[0.2, 0.5], alpha=[1e-3], random_state=s), "oof_density_ratio_"),
     "purl": lambda s: (PURL(2, cv=5, random_state=s, n_ensemble=1, **NETWORK), "oof_density_ratio_"),
 }

@@ -155,13 +155,13 @@ def test_thresholds_of_round_lists_are_in_the_table(data):
 
 def test_class_priors_of_one_and_of_several_estimators():
     sample = make_paper_data(150, 300, random_state=0)
-    prior = ClassPrior(n_estimators=10).fit(sample.X, sample.y)
+    prior = ClassPrior().fit(sample.X, sample.y)
     display = plotting.ClassPriorDisplay.from_estimator(prior, sample.X, sample.y).plot()
     shown = [tick.get_text() for tick in display.ax_.get_yticklabels()]
     assert shown[0] == "ClassPrior"
     assert "combined" not in shown  # that is what it is
     assert len(shown) == 6
-    one = BestBinPrior(n_resamples=5).fit(prior.scores_[:, None], sample.y)
+    one = BestBinPrior().fit(prior.scores_[:, None], sample.y)
     several = plotting.ClassPriorDisplay.from_estimators({"mine": prior, "best bin": one}).plot()
     assert [tick.get_text() for tick in several.ax_.get_yticklabels()] == ["mine", "best bin"]
     with pytest.raises(ValueError, match="All scores are equal"):

@@ -10,7 +10,6 @@ from purely.prior import (
     BestBinPrior,
     ClassPrior,
     DEDPULPrior,
-    DensityRatioPrior,
     ElkanNotoPrior,
     KernelMeanPrior,
     LogisticCeilingPrior,
@@ -23,25 +22,25 @@ from purely.prior import (
 
 #: Estimators that read one score; a cheap model stands in for the default ones where there are several columns.
 ONE_DIMENSIONAL = [
-    AlphaMaxPrior(ratio="linear", n_resamples=3),
-    BestBinPrior(ratio="linear", n_resamples=10),
-    DEDPULPrior(ratio="linear", n_resamples=5),
-    ElkanNotoPrior(ratio="linear", n_resamples=10),
-    LogisticCeilingPrior(ratio="linear", n_resamples=3),
-    MonotoneRatioPrior(ratio="linear", n_resamples=5),
-    RankPruningPrior(ratio="linear", n_resamples=10),
+    AlphaMaxPrior(ratio="linear"),
+    BestBinPrior(ratio="linear"),
+    DEDPULPrior(ratio="linear"),
+    ElkanNotoPrior(ratio="linear"),
+    LogisticCeilingPrior(ratio="linear"),
+    MonotoneRatioPrior(ratio="linear"),
+    RankPruningPrior(ratio="linear"),
 ]
 EVERY = [
     *ONE_DIMENSIONAL,
-    DensityRatioPrior("linear", "kernel-mean", cv=2, n_resamples=0),
-    DensityRatioPrior("linear", "combined", n_resamples=3),
-    KernelMeanPrior(),
-    KernelMeanPrior("km2"),
-    PenL1Prior(n_resamples=3),
+    ClassPrior("linear", "kernel-mean", cv=2),
+    ClassPrior("linear"),
+    KernelMeanPrior(ratio="linear"),
+    KernelMeanPrior("km2", ratio="linear"),
+    PenL1Prior(ratio="linear"),
     RegroupingPrior(ratio="linear"),
-    TIcEPrior(),
+    TIcEPrior(ratio="linear"),
 ]
-DEFAULT = [ClassPrior(n_resamples=2, n_estimators=3, cv=2)]
+DEFAULT = [ClassPrior(cv=2)]
 
 
 def name_of(estimator: object) -> str:

@@ -17,7 +17,7 @@ from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
 from purely.classifiers.nnpu import networks_for_new_rows, out_of_fold_output
 from purely.classifiers.stacking import stacked_weights
-from purely.crossfit import cross_fit
+from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, fit_together
@@ -211,11 +211,11 @@ class PUClassifier(BasePUClassifier):
 
     def prepare_fit(self, X: Any, y: ArrayLike) -> PreparedEnsemble:
         """All that comes before the networks: class prior, and the other members' scores and models."""
-        asked = read_members(self.members)
         check_choice("calibration", self.calibration, CALIBRATIONS)
         check_choice("weights", self.weights, WEIGHTS)
         cv = check_number("cv", self.cv, 2, integer=True)
         X, labels = self._start(X, y)
+        asked = read_members(self.members, X.shape[1])
         positive, seed = labels.positive, draw_seed(self.random_state)
         keys = row_keys(X, seed)
         folds = deal_folds(X, positive, cv, seed, keys)
@@ -233,7 +233,7 @@ class PUClassifier(BasePUClassifier):
         stack = None
         if any(m.name == "networks" for m in members):
             recipe = network_recipe(asked, self, X)
-            stack = recipe.plan(X, positive, priors, keys=keys, folds=folds, seed=seed)
+            stack = recipe.plan(X, positive, priors, keys=keys, folds=folds, seed=seed, most_rows=MOST_ROWS)
         names = [m.name for m in members]
         return PreparedEnsemble(stack, labels, {n: known.get(n) for n in names}, {n: models.get(n) for n in names})
 
@@ -258,7 +258,9 @@ class PUClassifier(BasePUClassifier):
         total = self.member_weights_ @ log_odds
         self._final = self._calibrated(total, positive)
         self.oof_member_log_odds_ = log_odds + self._population_shift()
-        self.oof_probability_ = expit(self._final(total) + self._population_shift())
+        log_odds = self._final(total) + self._population_shift()
+        self.oof_probability_ = expit(log_odds)
+        self._note_out_of_fold(log_odds, positive)
 
     def _weigh(self, log_odds: Floats, positive: NDArray[np.bool_]) -> Floats:
         if self.weights == "stacked":
@@ -281,4 +283,6 @@ class PUClassifier(BasePUClassifier):
 
 
 def _counts(labels: PULabels) -> tuple[int, int]:
-    return labels.n_positive, labels.n_unlabelled
+    """Numbers of positives and of unlabelled rows that models of all rows are trained on."""
+    n_p = min(labels.n_positive, max(MOST_ROWS // 2, 0)) if labels.positive.size > MOST_ROWS else labels.n_positive
+    return n_p, min(labels.n_unlabelled, MOST_ROWS - n_p) if labels.positive.size > MOST_ROWS else labels.n_unlabelled

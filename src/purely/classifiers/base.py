@@ -15,18 +15,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from purely.base import PUEstimator
 from purely.class_prior import ClassPriors, Prior, check_class_prior, read_prior
-from purely.classifiers.thresholds import (
-    check_threshold,
-    threshold_for_cost,
-    threshold_for_precision,
-    threshold_for_recall,
-    threshold_for_share,
-)
+from purely.classifiers import promises
+from purely.classifiers.promises import Precision
+from purely.classifiers.thresholds import check_threshold, threshold_for_cost
 from purely.classifiers.weights import weighted_mean
-from purely.exceptions import SearchBoundWarning
+from purely.crossfit import finite_log_odds
+from purely.exceptions import PromiseWarning, SearchBoundWarning
 from purely.folds import Folds
 from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
+from purely.prior.scores import ScoreTable
 
 __all__ = ["BasePUClassifier", "log_odds_of_margin"]
 
@@ -240,46 +238,112 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         false = max(0.0, omega * (share - self.unlabelled_prior_ * found))
         return 1.0 - self.class_prior_ * (1.0 - found) - false
 
-    def choose_threshold(
-        self,
-        X: Any = None,
-        *,
-        cost: Any = None,
-        precision: float | None = None,
-        recall: float | None = None,
-        share: float | None = None,
-    ) -> float:
-        """A threshold for an aim; give it to ``set_params(threshold=...)``, no new fit is needed.
+    def predict_proba_interval(self, X: Any) -> Floats:
+        r"""Probabilities of the positive class at both ends of the class prior's interval.
+
+        With the ratio :math:`w = p_P / p_U` the probability among the unlabelled rows is :math:`\pi_U w`: it is as
+        uncertain as the share :math:`\pi_U`.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n, d)
-            Rows of the population on which the aim is to hold; not needed for `cost`.
-        cost : pair of numbers, optional
-            Costs of a false positive and of a false negative.
-        precision, recall : float, optional
-            Expected precision or recall to reach.
-        share : float, optional
-            Share of the rows to be called positive.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+            At the lower and at the upper end of ``class_prior_interval_``.
+        """
+        among = expit(self.log_odds(X) - self._population_shift())
+        columns = []
+        for population in self.class_prior_interval_:
+            share = self._share_of(population)
+            probability = np.clip(among * share / self.unlabelled_prior_, 0.0, 1.0 - 1e-12)
+            columns.append(expit(finite_log_odds(probability) + logit(population) - logit(share)))
+        return np.column_stack(columns)
+
+    def _share_of(self, population: float) -> float:
+        """Share of positives among the unlabelled rows at another class prior of the population."""
+        if self.scenario == "case-control":
+            return population
+        table = self._out_of_fold()
+        labelled = table.n_p / (table.n_p + table.n_u)
+        return float(np.clip((population - labelled) / (1.0 - labelled), 1e-9, 1.0 - 1e-9))
+
+    def _note_out_of_fold(self, log_odds: Floats, positive: NDArray[np.bool_]) -> None:
+        """Keep a table of out-of-fold log-odds in the population, which thresholds are found from."""
+        self.oof_table_ = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
+
+    def _out_of_fold(self) -> ScoreTable:
+        check_is_fitted(self, "classes_")
+        if not hasattr(self, "oof_table_"):
+            raise ValueError(
+                f"this {type(self).__name__} has no out-of-fold scores, from which such a threshold is found. Fit it "
+                "with folds (cv=5), or use the functions of purely.classifiers on probabilities of rows set aside."
+            )
+        return self.oof_table_
+
+    def threshold_for_precision(self, precision: float, confidence: float = 0.9) -> float:
+        """A probability above which the asked precision holds with some confidence.
+
+        The class prior's uncertainty and the number of rows are taken into account; see
+        :mod:`purely.classifiers.promises`. Give it to ``set_params(threshold=...)``; no new fit is needed.
+
+        Parameters
+        ----------
+        precision : float
+            Share of positives among the rows called positive, strictly between 0 and 1.
+        confidence : float, default=0.9
+            How sure that has to be.
 
         Returns
         -------
         float
+            NaN, with a :class:`purely.exceptions.PromiseWarning`, where no threshold can promise it.
         """
-        aims = {"cost": cost, "precision": precision, "recall": recall, "share": share}
-        given = [name for name, value in aims.items() if value is not None]
-        if len(given) != 1:
-            raise ValueError(
-                f"give one of cost, precision, recall or share; {', '.join(given) if given else 'none'} was given."
+        precision, confidence = _open_share("precision", precision), _open_share("confidence", confidence)
+        scenario = check_scenario(self.scenario)
+        found = promises.threshold_for_precision(self._out_of_fold(), self.prior_, scenario, precision, confidence)
+        if np.isnan(found):
+            thresholds = map(_as_threshold, promises.candidates(self._out_of_fold()))
+            best = max(self.precision_above(threshold, confidence).low for threshold in thresholds)
+            warnings.warn(
+                f"no threshold can promise a precision of {precision:g} with a confidence of {confidence:.0%}: "
+                f"{best:.2f} is the most. An audit of some unlabelled rows, a class prior known from elsewhere or more "
+                "labelled positives would help; so would a lower precision or confidence.",
+                PromiseWarning,
+                stacklevel=2,
             )
-        if cost is not None:
-            return threshold_for_cost(*cost)
-        probability = self.predict_proba(X)[:, 1]
-        if precision is not None:
-            return threshold_for_precision(probability, precision)
-        if recall is not None:
-            return threshold_for_recall(probability, recall)
-        return threshold_for_share(probability, share)  # type: ignore[arg-type]
+            return found
+        return _as_threshold(found)
+
+    def precision_above(self, threshold: float, confidence: float = 0.9) -> Precision:
+        """The precision to be expected above a threshold, and what it is at least with some confidence.
+
+        Parameters
+        ----------
+        threshold : float
+        confidence : float, default=0.9
+
+        Returns
+        -------
+        Precision
+        """
+        confidence, scenario = _open_share("confidence", confidence), check_scenario(self.scenario)
+        score = float(logit(check_threshold(threshold)))
+        return promises.precision_above(self._out_of_fold(), self.prior_, scenario, score, confidence)
+
+    def threshold_for_recall(self, recall: float, confidence: float = 0.9) -> float:
+        """A probability above which that share of the positives lies, with some confidence; needs no class prior."""
+        recall, confidence = _open_share("recall", recall), _open_share("confidence", confidence)
+        return _as_threshold(promises.threshold_for_recall(self._out_of_fold(), recall, confidence))
+
+    def threshold_for_share(self, share: float) -> float:
+        """A probability above which about that share of the unlabelled rows lies."""
+        return _as_threshold(promises.threshold_for_share(self._out_of_fold(), _open_share("share", share)))
+
+    def threshold_for_cost(self, false_positive: float, false_negative: float) -> float:
+        """The probability of least expected cost, see :func:`purely.classifiers.threshold_for_cost`."""
+        return threshold_for_cost(false_positive, false_negative)
 
     def _population_shift(self) -> float:
         r"""What log-odds among the unlabelled rows have to be raised by to refer to the population.
@@ -289,6 +353,17 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         :math:`\pi (1 - \pi_U) / (1 - \pi)`. Zero in the case-control scenario.
         """
         return float(logit(self.class_prior_) - logit(self.unlabelled_prior_))
+
+
+def _as_threshold(log_odds: float) -> float:
+    """A probability a rounding error below that of the log-odds: rows above a threshold are called positive."""
+    return float(np.clip(expit(log_odds) * (1.0 - 1e-9), 1e-12, 1.0 - 1e-12))
+
+
+def _open_share(name: str, value: object) -> float:
+    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0.0 < value < 1.0:
+        return float(value)
+    raise ValueError(f"{name} must be a number strictly between 0 and 1: nothing is certain; {value!r} was given.")
 
 
 def _refuse_calibration_by_labels(model: BasePUClassifier) -> None:

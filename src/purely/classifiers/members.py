@@ -13,7 +13,8 @@ from sklearn.base import clone
 
 from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
-from purely.crossfit import log_ratio
+from purely.crossfit import MOST_ROWS, log_ratio
+from purely.folds import sample_rows
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 
@@ -35,9 +36,11 @@ Floats = NDArray[np.float64]
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 #: Members by name.
 NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
-#: What "light" and "auto" stand for; chosen by `experiments/member_weights.py`.
-LIGHT_MEMBERS = ("trees", *LOGISTIC)
+#: What "light" stands for, and "auto" in a table of few columns; chosen by `experiments/promises.py`. Over its tables
+#: networks add nothing to these up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
+LIGHT_MEMBERS = ("trees", "boosting", *LOGISTIC)
 AUTO_MEMBERS = ("networks", *LIGHT_MEMBERS)
+NETWORK_COLUMNS = 64
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
 #: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
@@ -68,9 +71,9 @@ class Member:
         return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
 
 
-def read_members(given: Any) -> list[Any]:
+def read_members(given: Any, n_features: int) -> list[Any]:
     """The members that are asked for: names, or estimators with settings of their own."""
-    named = {"auto": AUTO_MEMBERS, "light": LIGHT_MEMBERS}
+    named = {"auto": AUTO_MEMBERS if n_features >= NETWORK_COLUMNS else LIGHT_MEMBERS, "light": LIGHT_MEMBERS}
     members = named.get(given, given) if isinstance(given, str) else given
     listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
     if not listed or not all(_is_model(m) if not isinstance(m, str) else m in NAMES for m in members):
@@ -119,14 +122,15 @@ def _free(name: str, members: Sequence[Member]) -> str:
 
 def known_scores(estimator: Any, class_prior: Any) -> dict[str, Floats | None]:
     """Out-of-fold scores that the recommended class prior has found on the same folds, by member."""
-    if isinstance(estimator, ClassPrior) and isinstance(class_prior, str):
+    if isinstance(estimator, ClassPrior) and isinstance(class_prior, str):  # the one that "auto" made
         return dict(zip(AUTO_MODELS, estimator.model_scores_, strict=True))
     return {}
 
 
 def fit_member(member: Member, X: Any, positive: NDArray[np.bool_], order: NDArray[np.intp]) -> Any:
-    """The member's model of all rows, in the order of their content."""
-    return clone(member.prototype, safe=False).fit(X[order], positive[order].astype(np.intp))
+    """The member's model of all rows, or of a sample where there are very many, in the order of their content."""
+    rows = sample_rows(order, positive, MOST_ROWS)
+    return clone(member.prototype, safe=False).fit(X[rows], positive[rows].astype(np.intp))
 
 
 def network_recipe(asked: Sequence[Any], classifier: Any, X: Any) -> ClassifierRecipe:

@@ -206,8 +206,10 @@ class MetaPUClassifier(BasePUClassifier):
             weight_positive=rows.weight_of(p),
             weight_unlabelled=rows.weight_of(u),
         )
+        log_odds = self._map(score) + self._population_shift()
         self.oof_probability_ = np.empty(score.size)
-        self.oof_probability_[self._order] = expit(self._map(score) + self._population_shift())
+        self.oof_probability_[self._order] = expit(log_odds)
+        self._note_out_of_fold(log_odds, p)
 
     def _base_estimator(self) -> Any:
         """A copy of the estimator to fit; the default where none is given."""

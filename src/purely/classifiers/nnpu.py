@@ -99,6 +99,7 @@ class ClassifierRecipe:
         folds: Folds | None,
         seed: int,
         mapped: bool = False,
+        most_rows: int | None = None,
     ) -> StackPlan:
         """The networks of these choices for rows, their class priors and their folds."""
         loss = replace(self.networks.loss, population=priors.population, unlabelled=priors.unlabelled)  # type: ignore[type-var]
@@ -110,6 +111,7 @@ class ClassifierRecipe:
             validation_fraction=self.validation_fraction,
             seed=seed,
             all_rows=self.refit or folds is None,
+            most_rows=most_rows,
         )
         scaling = column_scaling(X) if self.standardize else None
         return StackPlan(X, positive, replace(self.networks, loss=loss), scaling, members, mapped)
@@ -413,7 +415,7 @@ class NNPUClassifier(BasePUClassifier):
         self.networks_ = networks_for_new_rows(trained)
         self._squared = preparation.recipe.squared
         self._map: ScoreCalibration | None = None
-        self.forget("oof_score_", "oof_probability_")
+        self.forget("oof_score_", "oof_probability_", "oof_table_")
         if preparation.recipe.cv:
             self.oof_score_ = out_of_fold_output(preparation.stack, trained)
             self._calibrate(preparation.labels.positive)
@@ -421,7 +423,9 @@ class NNPUClassifier(BasePUClassifier):
     def _calibrate(self, positive: Mask) -> None:
         own, rest = self.oof_score_[positive], self.oof_score_[~positive]
         self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
-        self.oof_probability_ = expit(self._map(self.oof_score_) + self._population_shift())
+        log_odds = self._map(self.oof_score_) + self._population_shift()
+        self.oof_probability_ = expit(log_odds)
+        self._note_out_of_fold(log_odds, positive)
 
     def _log_odds(self, X: Any) -> Floats:
         score = mean_output(self.networks_, X)

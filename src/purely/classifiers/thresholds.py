@@ -6,7 +6,8 @@ expected numbers are
 .. math:: \text{precision}(t) = \frac{\sum_{p_i \ge t} p_i}{\#\{p_i \ge t\}}, \qquad
     \text{recall}(t) = \frac{\sum_{p_i \ge t} p_i}{\sum_i p_i}, \qquad \text{share}(t) = \frac{\#\{p_i \ge t\}}{n}.
 
-No label is needed; what they are worth is what the calibration is worth.
+No label is needed, and nothing is promised: what they are worth is what the calibration is worth. A fitted
+classifier's own ``threshold_for_precision`` takes the class prior's uncertainty and the number of rows into account.
 """
 
 from __future__ import annotations

@@ -132,12 +132,12 @@ def _estimate(name: str, X: Any, y: Any, scenario: str, seed: int) -> dict[str, 
     settings = {"scenario": scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
     estimator.fit(X, y)
-    diagnostics = getattr(estimator, "diagnostics_", None)
     return {
         "method": name,
         "class_prior": float(estimator.class_prior_),
         "interval": [float(v) for v in estimator.class_prior_interval_],
         "level": known.get("level"),
         "unlabelled_prior": float(estimator.unlabelled_prior_),
-        "identifiable": bool(getattr(diagnostics, "identifiable", True)),
+        "determined": estimator.determined_,
+        "upper_bound": estimator.upper_bound_,
     }

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely.checks import check_choice, check_number
 from purely.exceptions import DivergedWarning
-from purely.folds import Folds, Keys, share_out
+from purely.folds import Folds, Keys, sample_rows, share_out
 from purely.nn.fitted import History
 from purely.nn.scaling import Scaling
 
@@ -304,6 +304,7 @@ def plan_members(
     validation_fraction: float = 0.0,
     seed: int,
     all_rows: bool = True,
+    most_rows: int | None = None,
 ) -> list[Member]:
     """All networks of a fit: those that see all rows first, then fold by fold.
 
@@ -322,6 +323,8 @@ def plan_members(
     seed : int
     all_rows : bool
         Whether there are networks that see all rows.
+    most_rows : int, optional
+        Rows that a network is trained on at most.
 
     Notes
     -----
@@ -334,7 +337,8 @@ def plan_members(
     for k in range(folds.n_folds if folds is not None else 0):
         seen_by_fold.append((k, order[(folds.number != k)[order]], np.flatnonzero(folds.number == k)))  # type: ignore[union-attr]
     members = []
-    for fold, seen, test in seen_by_fold:
+    for fold, outside, test in seen_by_fold:
+        seen = outside if most_rows is None else sample_rows(outside, positive, most_rows)
         for member in range(n_ensemble):
             held = np.zeros(seen.size, dtype=bool)
             if validation_fraction > 0.0:

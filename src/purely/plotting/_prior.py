@@ -15,16 +15,13 @@ from purely.class_prior import ClassPriors
 from purely.labels import Scenario
 from purely.plotting._common import Display, Floats, nothing_to_show, read_rows
 from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
-from purely.prior.auto import ClassPrior
-from purely.prior.density_ratio import METHODS
-from purely.prior.one_dimensional import Scores
-from purely.prior.one_dimensional import read_scores as read_one_dimensional
+from purely.prior.auto import METHODS, ClassPrior
+from purely.prior.one_dimensional import read_scores
 
 __all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
 
 _WORDS = {
     "best-bin": "best bin",
-    "combined": "combined",
     "dedpul": "DEDPUL",
     "kernel-mean": "kernel mean",
     "logistic-ceiling": "logistic ceiling",
@@ -55,8 +52,6 @@ def read_priors(
     *,
     scenario: Scenario = "case-control",
     level: float = 0.9,
-    n_resamples: int = 20,
-    random_state: int = 0,
 ) -> list[PriorReading]:
     """Read the class prior off one score by every one-dimensional method.
 
@@ -69,9 +64,6 @@ def read_priors(
     scenario : {"case-control", "single-sample"}, default="case-control"
     level : float, default=0.9
         Level of the intervals.
-    n_resamples : int, default=20
-        Bootstrap replicates behind them.
-    random_state : int, default=0
 
     Returns
     -------
@@ -84,7 +76,7 @@ def read_priors(
     >>> data = make_paper_data(class_prior=0.7, random_state=0)
     >>> readings = read_priors(data.y, data.posterior)
     >>> len(readings), all(0.5 < reading.value < 0.9 for reading in readings)
-    (6, True)
+    (5, True)
     """
     rows = read_rows(y, score)
     level_to_z(level)
@@ -102,10 +94,11 @@ def read_priors(
 
     readings = []
     for name, reader in METHODS.items():
-        found = read_one_dimensional(
-            Scores(rows.score), rows.positive, reader, level=level, n_resamples=n_resamples, seed=random_state
-        )
-        readings.append(PriorReading(_WORDS[name], convert(found.share), *map(convert, found.interval)))
+        found = read_scores(rows.score, rows.positive, reader)
+        low, high = found.posterior.interval(level) if found.posterior else (0.0, 1.0)
+        ends = map(convert, (min(low, found.share), found.share, max(high, found.share)))
+        low, value, high = ends
+        readings.append(PriorReading(_WORDS[name], value, low, high))
     return readings
 
 
@@ -165,8 +158,8 @@ class ClassPriorDisplay(Display):
         chosen = PriorReading(type(estimator).__name__, estimator.class_prior_, *estimator.class_prior_interval_)
         scores = getattr(estimator, "scores_", None)
         readings = [] if scores is None else read_priors(y, scores, scenario=estimator.scenario, level=level)
-        if isinstance(estimator, ClassPrior):  # it is the combined reading
-            readings = [reading for reading in readings if reading.name != _WORDS["combined"]]
+        if isinstance(estimator, ClassPrior) and isinstance(estimator.method, str):  # its own reading is shown already
+            readings = [reading for reading in readings if reading.name != _WORDS[estimator.method]]
         return cls(readings, chosen, level)
 
     @classmethod

@@ -5,7 +5,6 @@ from purely.prior.auto import ClassPrior
 from purely.prior.base import PriorDiagnostics, PriorEstimator
 from purely.prior.best_bin import BestBinPrior
 from purely.prior.dedpul import DEDPULPrior
-from purely.prior.density_ratio import DensityRatioPrior
 from purely.prior.elkan_noto import ElkanNotoPrior
 from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.logistic_ceiling import LogisticCeilingPrior
@@ -20,7 +19,6 @@ __all__ = [
     "BestBinPrior",
     "ClassPrior",
     "DEDPULPrior",
-    "DensityRatioPrior",
     "ElkanNotoPrior",
     "KernelMeanPrior",
     "LogisticCeilingPrior",

@@ -104,10 +104,8 @@ class AlphaMaxPrior(OneDimensionalPrior):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=30
-        Bootstrap replicates behind the interval.
     random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and resampling.
+        Seed of folds and models.
 
     Attributes
     ----------
@@ -141,14 +139,12 @@ class AlphaMaxPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 30,
         random_state: RandomState = 0,
     ) -> None:
         self.n_cells = n_cells
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
-        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def _reader(self) -> Reader:

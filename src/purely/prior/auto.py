@@ -1,37 +1,71 @@
-"""The recommended class prior: one setting for every data set."""
+"""The recommended class prior: cross-fitted density ratios, weighed, and read by one method."""
 
 from __future__ import annotations
 
-from purely.checks import RandomState
-from purely.prior.density_ratio import DensityRatioPrior
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purely.checks import RandomState, check_number, draw_seed
+from purely.folds import Folds
+from purely.prior.base import PriorEstimate, PriorEstimator
+from purely.prior.best_bin import best_bin
+from purely.prior.dedpul import dedpul
+from purely.prior.kernel_mean import KernelMeanPrior
+from purely.prior.kernel_mean_scores import kernel_mean_scores
+from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.monotone import monotone_top
+from purely.prior.one_dimensional import OneDimensionalPrior, read_scores
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import Reader
 
 __all__ = ["ClassPrior"]
 
+#: One-dimensional methods by name.
+METHODS: dict[str, Reader] = {
+    "best-bin": best_bin,
+    "dedpul": dedpul,
+    "kernel-mean": kernel_mean_scores,
+    "logistic-ceiling": logistic_ceiling,
+    "monotone": monotone_top,
+}
 
-class ClassPrior(DensityRatioPrior):
-    """The class prior we recommend: cross-fitted ratios of three models, read by two methods.
 
-    Log density ratios of extremely randomised trees, logistic regression and kernel logistic regression of positives
-    against unlabelled rows are averaged out of fold; the share is the mean of what best bin and logistic ceiling read
-    off them, the first an upper bound that needs no form, the second an extrapolation beyond impure tops. Models and
-    methods were chosen by a study (`experiments/prior_study.py`) on rows that the reported errors do not use.
+class ClassPrior(PriorEstimator):
+    r"""The class prior we recommend: how many positives are among the unlabelled rows, and how far that is determined.
+
+    The ratio :math:`w(x) = p(x \mid y=1) / p(x)` is a sufficient one-dimensional representation: the posterior is
+    :math:`\pi_U w(x)`. Several models of positives against unlabelled rows learn it on all folds but one and say it of
+    the one left out, so that the positives a model was trained on never meet their twins among the unlabelled rows.
+    They are weighed so that together they predict best, out of fold, which rows are labelled, and a method reads the
+    share off the result. Models and method were chosen by a study over many tables (`experiments/promises.py`) that the
+    reported errors do not use.
+
+    Without an assumption positive and unlabelled rows give an upper bound of the share, and a value only where some
+    rows are purely positive; `determined_` says which it is.
 
     Parameters
     ----------
+    ratio : "auto", str, estimator or list of these, default="auto"
+        Models of positives against unlabelled rows. An estimator needs `fit(X, y)` and one of `density_ratio`,
+        `predict_proba` or `decision_function`: :class:`purely.PUSMI`, :class:`purely.PURL` or any classifier. Built in
+        are "trees" (extremely randomised, leaves of five), "linear" (logistic regression), "kernel" (logistic
+        regression on Nystroem features), "boosting" (histogram gradient boosting) and "forest" (random forest); "auto"
+        is the first four.
+    method : str or estimator, default="logistic-ceiling"
+        "logistic-ceiling", "best-bin", "monotone", "dedpul", "kernel-mean", or an instance of one of their classes.
     cv : int, default=5
         Number of folds; fewer where there are fewer rows of a kind.
-    n_estimators : int, default=150
-        Number of trees a fold.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=50
-        Bootstrap replicates behind the interval; models are not fitted again.
     n_jobs : int or None, default=None
         Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and resampling.
+        Seed of folds and models.
 
     Attributes
     ----------
@@ -40,55 +74,75 @@ class ClassPrior(DensityRatioPrior):
     unlabelled_prior_ : float
         Share of positives among the unlabelled rows.
     class_prior_interval_ : tuple of float
-        Confidence interval of `class_prior_`.
+        Interval of `class_prior_`, at `level`.
+    upper_bound_ : float
+        What the class prior is below with a confidence of 95 %.
+    determined_ : bool
+        Whether the data determine the class prior; where not, say "at most `upper_bound_`".
+    prior_ : Prior
+        All of these in one object.
     scores_ : ndarray of shape (n,)
         Out-of-fold log-ratio of each row.
-    model_scores_ : ndarray of shape (3, n)
-        The same of trees, logistic regression and kernel logistic regression.
+    model_scores_ : ndarray of shape (n_models, n)
+        The same of each model.
+    model_weights_ : ndarray of shape (n_models,)
+        Weights of the models.
+    loss_ : float
+        Out-of-fold logistic loss of telling positives from unlabelled rows; .693 where nothing tells them apart.
     diagnostics_ : PriorDiagnostics
-        The ratio of tail shares, the score distributions, what each method read, and whether the prior is identifiable.
-
-    See Also
-    --------
-    DensityRatioPrior : The same with any ratio model and any method.
+        What the share was read from.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from purely import stack
-    >>> from purely.prior import ClassPrior
+    >>> from purely import ClassPrior, stack
     >>> rng = np.random.default_rng(0)
     >>> P = rng.normal(0, 1, (300, 2))
     >>> U = np.concatenate([rng.normal(0, 1, (200, 2)), rng.normal(4, 1, (300, 2))])
     >>> prior = ClassPrior().fit(*stack(P, U))
-    >>> 0.3 < prior.class_prior_ < 0.5
-    True
+    >>> low, high = prior.class_prior_interval_
+    >>> bool(low < 0.4 < high), prior.determined_
+    (True, True)
     """
 
     def __init__(
         self,
+        ratio: Any = "auto",
+        method: Any = "logistic-ceiling",
         *,
         cv: int = 5,
-        n_estimators: int = 150,
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 50,
         n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
-        super().__init__(
-            "auto",
-            "combined",
-            cv=cv,
-            n_estimators=n_estimators,
-            scenario=scenario,
-            level=level,
-            n_resamples=n_resamples,
-            n_jobs=n_jobs,
-            random_state=random_state,
-        )
+        self.ratio = ratio
+        self.method = method
+        self.cv = cv
+        self.scenario = scenario
+        self.level = level
+        self.n_jobs = n_jobs
+        self.random_state = random_state
 
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        # The models and the method are the class's, not the user's: another choice is a DensityRatioPrior.
-        return ["cv", "level", "n_estimators", "n_jobs", "n_resamples", "random_state", "scenario"]
+    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
+        reader = resolve_method(self.method)
+        cv = check_number("cv", self.cv, 2, integer=True)
+        seed = draw_seed(self.random_state)
+        found = ratio_scores(self.ratio, X, positive, cv=cv, seed=seed, folds=folds, n_jobs=self.n_jobs)
+        self.scores_, self.model_scores_ = found.score, found.by_model
+        self.model_weights_, self.loss_ = found.weights, found.loss
+        return read_scores(found.score, positive, reader)
+
+
+def resolve_method(method: Any) -> Reader:
+    """The reader that a `method` parameter stands for."""
+    if isinstance(method, str) and method in METHODS:
+        return METHODS[method]
+    if isinstance(method, OneDimensionalPrior):
+        return method._reader()
+    if isinstance(method, KernelMeanPrior):
+        return partial(kernel_mean_scores, variant=method.variant)
+    raise ValueError(
+        f"method must be one of {', '.join(map(repr, METHODS))} or an instance of a one-dimensional estimator such as "
+        f"BestBinPrior(); {method!r} was given."
+    )

@@ -11,11 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator
-from purely.checks import level_to_z
+from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import ClassPriors, Prior
 from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
+from purely.prior.ceiling import SharePosterior, ceiling_profile
+from purely.prior.ratio import ratio_scores
+from purely.prior.scores import ScoreTable
+
+#: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
+LARGEST_ODDS_RATIO = 4.0
 
 __all__ = [
     "PriorDiagnostics",
@@ -38,8 +44,6 @@ class PriorDiagnostics:
         The abscissa at which the estimate was read.
     bound : {"lower", "upper"} or None
         The bound of the search that the estimate hit, if any.
-    identifiable : bool
-        False where the data do not determine the prior; the estimate is then an upper bound of it at best.
     details : dict
         Further numbers of the method, by name.
     """
@@ -50,7 +54,6 @@ class PriorDiagnostics:
     curve_label: str
     chosen: float | None = None
     bound: str | None = None
-    identifiable: bool = True
     details: dict[str, Any] = field(default_factory=dict)
 
     def draw(self, ax: Any) -> None:
@@ -70,16 +73,16 @@ class PriorEstimate:
     ----------
     share : float
         Share of positives among the unlabelled rows, in [0, 1].
-    interval : tuple of float
-        Confidence interval of the share.
     diagnostics : PriorDiagnostics
+    posterior : SharePosterior or None
+        What is known of the share; None where the method does not say, and the rows' density ratio is asked.
     warnings : tuple of str
-        Sentences for the user; each is raised as a :class:`ClassPriorWarning`.
+        Sentences for the user; each is raised as a :class:`purely.exceptions.ClassPriorWarning`.
     """
 
     share: float
-    interval: tuple[float, float]
     diagnostics: PriorDiagnostics
+    posterior: SharePosterior | None = None
     warnings: tuple[str, ...] = ()
 
 
@@ -87,12 +90,34 @@ class PriorEstimator(PUEstimator):
     """Base of the class-prior estimators.
 
     A method implements :meth:`_estimate`; the base validates once, converts between the share of positives among the
-    unlabelled rows and the population's prior (:class:`purely.class_prior.ClassPriors`), and warns.
+    unlabelled rows and the population's prior (:class:`purely.class_prior.ClassPriors`), and says what the data
+    determine. A method's own spread says nothing about its bias, so the interval of every method is that of the rows'
+    cross-fitted density ratio (:mod:`purely.prior.ceiling`), stretched to hold the estimate.
+
+    Attributes
+    ----------
+    class_prior_ : float
+        Share of positives in the population.
+    unlabelled_prior_ : float
+        Share of positives among the unlabelled rows.
+    label_frequency_ : float
+        Share of labelled rows among the positives at hand.
+    class_prior_interval_ : tuple of float
+        Interval of `class_prior_`, at `level`.
+    upper_bound_ : float
+        What the class prior is below with a confidence of 95 %.
+    determined_ : bool
+        Whether the data determine the class prior: the odds at both ends of its 90 % interval differ by at most a
+        factor of 4. Where it is False, say "at most `upper_bound_`".
+    prior_ : Prior
+        All of these in one object.
     """
 
     # Declared for type checkers; subclasses assign them in __init__.
+    ratio: Any
     scenario: str
     level: float
+    random_state: RandomState
     _min_positive = 2
     _min_unlabelled = 2
 
@@ -135,24 +160,53 @@ class PriorEstimator(PUEstimator):
         self.classes_ = labels.classes
         self.n_positive_ = labels.n_positive
         self.n_unlabelled_ = labels.n_unlabelled
-        self._publish(self._estimate(X, labels.positive, folds), scenario)
+        estimate = self._estimate(X, labels.positive, folds)
+        posterior = estimate.posterior or self._posterior(X, labels.positive, folds)
+        self._publish(estimate, posterior, scenario)
         return self
 
-    def _publish(self, estimate: PriorEstimate, scenario: Scenario) -> None:
+    def _posterior(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> SharePosterior:
+        """What the cross-fitted density ratio of the rows says of the share."""
+        scores = ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds)
+        return ceiling_profile(ScoreTable.from_scores(scores.score[positive], scores.score[~positive])).posterior()
+
+    def _publish(self, estimate: PriorEstimate, posterior: SharePosterior, scenario: Scenario) -> None:
         def population(share: float) -> float:
             return self._convert(share, scenario).population
 
         priors = self._convert(estimate.share, scenario)
-        low, high = sorted(population(end) for end in estimate.interval)
         value = priors.population
-        self.prior_ = Prior(value, min(low, value), max(high, value), self.level)
+        low, high = (population(end) for end in posterior.interval(self.level))
+        least, most = posterior.interval(0.9)
+        odds = most / (1.0 - most) * (1.0 - least) / least
+        self.prior_ = Prior(
+            value,
+            min(low, value),
+            max(high, value),
+            self.level,
+            upper_bound=max(population(posterior.quantile(0.95)), value),
+            determined=bool(odds <= LARGEST_ODDS_RATIO),
+        )
         self.class_prior_ = value
         self.unlabelled_prior_ = priors.unlabelled
         self.label_frequency_ = priors.label_frequency
-        self.class_prior_interval_ = (low, high)
+        self.class_prior_interval_ = self.prior_.interval
+        self.upper_bound_ = float(self.prior_.upper_bound or value)
+        self.determined_ = self.prior_.determined
         self.diagnostics_ = estimate.diagnostics
-        for sentence in estimate.warnings:
+        for sentence in estimate.warnings or self._not_determined():
             warnings.warn(sentence, ClassPriorWarning, stacklevel=4)
+
+    def _not_determined(self) -> tuple[str, ...]:
+        if self.determined_:
+            return ()
+        low, high = self.class_prior_interval_
+        return (
+            f"The data do not determine the class prior: it is at most {self.upper_bound_:.3g} (estimate "
+            f"{self.class_prior_:.3g}, between {low:.3g} and {high:.3g}). Features that set some positives apart from "
+            "every negative, more labelled positives, an audit of some unlabelled rows, or a class prior known from "
+            "elsewhere would settle it.",
+        )
 
     def _convert(self, share: float, scenario: Scenario) -> ClassPriors:
         inside = float(np.clip(share, 0.0, 1.0))
@@ -181,6 +235,5 @@ class PriorEstimator(PUEstimator):
 
             _, ax = plt.subplots()
         self.diagnostics_.draw(ax)
-        low, high = self.class_prior_interval_
-        ax.set_title(f"class prior {self.class_prior_:.3f} [{low:.3f}, {high:.3f}]")
+        ax.set_title(f"class prior {self.prior_}")
         return ax

@@ -79,15 +79,13 @@ class BestBinPrior(OneDimensionalPrior):
         Level of the confidence term.
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score: "auto" cross-fits the package's default ratio models, an estimator is
-        cross-fitted as :class:`DensityRatioPrior` does, None refuses several columns. One column is the score itself.
+        cross-fitted as :class:`ClassPrior` does, None refuses several columns. One column is the score itself.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=100
-        Bootstrap replicates behind the interval.
     random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and resampling.
+        Seed of folds and models.
 
     Attributes
     ----------
@@ -124,7 +122,6 @@ class BestBinPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 100,
         random_state: RandomState = 0,
     ) -> None:
         self.confidence = confidence
@@ -132,7 +129,6 @@ class BestBinPrior(OneDimensionalPrior):
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
-        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def _reader(self) -> Reader:

@@ -126,10 +126,8 @@ class DEDPULPrior(OneDimensionalPrior):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=100
-        Bootstrap replicates behind the interval.
     random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and resampling.
+        Seed of folds and models.
 
     Attributes
     ----------
@@ -163,14 +161,12 @@ class DEDPULPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 100,
         random_state: RandomState = 0,
     ) -> None:
         self.bandwidth = bandwidth
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
-        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def _reader(self) -> Reader:

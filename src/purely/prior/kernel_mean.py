@@ -29,7 +29,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from purely.checks import RandomState, check_choice, check_number, draw_seed, level_to_z
+from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.folds import Folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import (
@@ -293,6 +293,8 @@ class KernelMeanPrior(PriorEstimator):
     search : {"exact", "authors"}, default="exact"
         "authors" mimics the published code: bisection of [1, 8] down to a cell of 0.04 with a forward difference for
         the slope, so that the share can only come out in [0.0135, 0.8748].
+    ratio : "auto", str, estimator or list of these, default="auto"
+        Models behind the interval, see :class:`purely.ClassPrior`; the estimate does not use them.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
@@ -344,6 +346,7 @@ class KernelMeanPrior(PriorEstimator):
         approximation: str = "auto",
         n_features: int = 2048,
         search: str = "exact",
+        ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
         random_state: RandomState = 0,
@@ -353,6 +356,7 @@ class KernelMeanPrior(PriorEstimator):
         self.approximation = approximation
         self.n_features = n_features
         self.search = search
+        self.ratio = ratio
         self.scenario = scenario
         self.level = level
         self.random_state = random_state
@@ -374,12 +378,8 @@ class KernelMeanPrior(PriorEstimator):
             search=self.search,
             seed=draw_seed(self.random_state),
         )
-        kappa, error = result.kappa[self.variant], result.error[self.variant]
-        bound = result.bound[self.variant]
-        interval = (0.0, 1.0)
-        if np.isfinite(error):
-            reach = level_to_z(self.level) * error
-            interval = (max(kappa - reach, 0.0), min(kappa + reach, 1.0))
+        kappa, bound = result.kappa[self.variant], result.bound[self.variant]
+        self.standard_error_ = result.error[self.variant]
         diagnostics = PriorDiagnostics(
             x=result.extrapolations,
             curve=result.slopes,
@@ -387,10 +387,9 @@ class KernelMeanPrior(PriorEstimator):
             curve_label="slope of the distance to the hull",
             chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
             bound=bound,
-            identifiable=bound is None,
             details={"threshold": result.threshold[self.variant], "bandwidth": result.bandwidth, "mmd": result.mmd},
         )
-        return PriorEstimate(kappa, interval, diagnostics, _sentences(result, self.variant))
+        return PriorEstimate(kappa, diagnostics, warnings=_sentences(result, self.variant))
 
 
 def _sentences(result: KernelMeans, variant: str) -> tuple[str, ...]:
@@ -409,7 +408,7 @@ def _sentences(result: KernelMeans, variant: str) -> tuple[str, ...]:
     elif result.bound[variant] == "lower":
         found.append(
             f"The class prior {result.kappa[variant]:.3f} is the lower bound of the search: hardly any unlabelled "
-            "row looks like the labelled positives. Check that both come from one population, or use DensityRatioPrior."
+            "row looks like the labelled positives. Check that both come from one population, or use ClassPrior."
         )
     if result.fell_back and variant == "km1":
         found.append(

@@ -47,7 +47,7 @@ def kernel_mean_scores(table: ScoreTable, variant: str = "km1") -> ScoreReading:
         x_label="extrapolation lambda",
         curve_label="slope of the distance to the hull",
         chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
-        error=means.error[variant],
+        details={"standard_error": means.error[variant]},
     )
 
 

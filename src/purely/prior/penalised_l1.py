@@ -38,11 +38,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.checks import RandomState, check_number, draw_seed
 from purely.folds import Folds, deal_folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
-from purely.prior.scores import normal_interval
 
 __all__ = ["PenL1Prior", "minimise_penalised_l1"]
 
@@ -131,12 +130,12 @@ class PenL1Prior(PriorEstimator):
     bandwidth : float, optional
         Width of the basis functions; by default chosen by cross-validation among multiples of the median distance,
         0.1 to 1.1.
+    ratio : "auto", str, estimator or list of these, default="auto"
+        Models behind the interval, see :class:`purely.ClassPrior`; the estimate does not use them.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=100
-        Bootstrap replicates behind the interval.
     random_state : int, RandomState instance or None, default=0
         Seed of centres, folds and resampling.
 
@@ -178,21 +177,20 @@ class PenL1Prior(PriorEstimator):
         *,
         n_centers: int = 300,
         bandwidth: float | None = None,
+        ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 100,
         random_state: RandomState = 0,
     ) -> None:
         self.alpha = alpha
         self.n_centers = n_centers
         self.bandwidth = bandwidth
+        self.ratio = ratio
         self.scenario = scenario
         self.level = level
-        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
-        n_resamples = check_number("n_resamples", self.n_resamples, 0, integer=True)
         check_number("n_centers", self.n_centers, 1, integer=True)
         if self.alpha is not None:
             check_number("alpha", self.alpha, 0.0, np.inf, open_low=True)
@@ -212,13 +210,6 @@ class PenL1Prior(PriorEstimator):
         p, u = basis[positive], basis[~positive]
         fitted = fit_basis(p, u, self.alpha)
         share, alpha, mean_p, mean_u = fitted.share, fitted.alpha, fitted.mean_p, fitted.mean_u
-        generator = np.random.default_rng(seed)
-        replicates = []
-        for _ in range(n_resamples):
-            again_p = generator.multinomial(len(p), np.full(len(p), 1.0 / len(p))) @ p / len(p)
-            again_u = generator.multinomial(len(u), np.full(len(u), 1.0 / len(u))) @ u / len(u)
-            replicates.append(minimise_penalised_l1(again_p, again_u, alpha))
-        error = float(np.std(replicates, ddof=1)) if len(replicates) > 1 else float("nan")
         grid = np.linspace(0.0, 1.0, 201)
         excess = np.maximum(0.0, grid[:, None] * mean_p - mean_u)
         bound = "upper" if share >= 1.0 else "lower" if share <= 1e-3 else None
@@ -229,8 +220,7 @@ class PenL1Prior(PriorEstimator):
             curve_label="penalised L1 divergence",
             chosen=share,
             bound=bound,
-            identifiable=bound is None,
-            details={"bandwidth": bandwidth * scale, "alpha": alpha, "standard_error": error},
+            details={"bandwidth": bandwidth * scale, "alpha": alpha},
         )
         sentences = (
             ()
@@ -240,7 +230,7 @@ class PenL1Prior(PriorEstimator):
                 "negatives from positives. Try another bandwidth, or ClassPrior.",
             )
         )
-        return PriorEstimate(share, normal_interval(share, error, level_to_z(self.level)), diagnostics, sentences)
+        return PriorEstimate(share, diagnostics, warnings=sentences)
 
     def _squared_distances(self, rows: Any, positive: NDArray[np.bool_], seed: int) -> tuple[Floats, NDArray[np.intp]]:
         """Distances from every row to the centres, drawn half from each sample by content; and which rows these are."""

@@ -65,10 +65,8 @@ class RankPruningPrior(OneDimensionalPrior):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
-    n_resamples : int, default=100
-        Bootstrap replicates behind the interval.
     random_state : int, RandomState instance or None, default=0
-        Seed of folds, models and resampling.
+        Seed of folds and models.
 
     Attributes
     ----------
@@ -101,13 +99,11 @@ class RankPruningPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
-        n_resamples: int = 100,
         random_state: RandomState = 0,
     ) -> None:
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
-        self.n_resamples = n_resamples
         self.random_state = random_state
 
     def _reader(self) -> Reader:

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.kernel_approximation import Nystroem
@@ -30,9 +32,9 @@ Floats = NDArray[np.float64]
 #: Names of the built-in models of positives against unlabelled rows.
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 #: What "auto" stands for.
-AUTO_MODELS = ("trees", "linear", "kernel")
-#: Trees of the built-in "trees".
-N_TREES = 150
+AUTO_MODELS = ("trees", "linear", "kernel", "boosting")
+#: Trees of the built-in "trees", and rows that each of them sees at most.
+N_TREES, TREE_ROWS = 100, 4000
 
 
 @dataclass(frozen=True)
@@ -41,27 +43,65 @@ class RatioScores:
 
     Attributes
     ----------
+    score : ndarray of shape (n,)
+        Log-ratio of each row, the models' weighed and added up.
     by_model : ndarray of shape (n_models, n)
         Log-ratio of each row by each model.
-    fold : ndarray of int, shape (n,)
+    weights : ndarray of shape (n_models,)
+        Weights of the models, none negative.
+    loss : float
+        Mean logistic loss of telling positives from unlabelled rows by `score`, both weighing the same: log 2 where
+        nothing tells them apart.
     """
 
+    score: Floats
     by_model: Floats
-    fold: NDArray[np.intp]
-
-    @property
-    def score(self) -> Floats:
-        """The mean over the models."""
-        return np.asarray(self.by_model.mean(axis=0))
+    weights: Floats
+    loss: float
 
 
-def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_estimators: int = N_TREES) -> Any:
+def stack_ratios(by_model: Floats, positive: NDArray[np.bool_]) -> RatioScores:
+    r"""Weigh log-ratios so that their sum predicts best which rows are labelled.
+
+    .. math:: \min_{\beta \ge 0, c} \; \tfrac12 \operatorname{mean}_P \log(1 + e^{-z}) + \tfrac12 \operatorname{mean}_U
+        \log(1 + e^{z}) + \tfrac1n \| \beta - \tfrac1k \|^2 , \qquad z = \beta^\top s + c ,
+
+    with *n* the size of the smaller sample and *k* models. An average over equal models loses where one is far better.
+    """
+    k = len(by_model)
+    equal = np.full(k, 1.0 / k)
+    weight = np.where(positive, 0.5 / np.count_nonzero(positive), 0.5 / np.count_nonzero(~positive))
+    sign = np.where(positive, 1.0, -1.0)
+    strength = 1.0 / min(np.count_nonzero(positive), np.count_nonzero(~positive))
+
+    def risk(parameters: Floats) -> tuple[float, Floats]:
+        b, c = parameters[:-1], parameters[-1]
+        margin = sign * (b @ by_model + c)
+        slope = -weight * sign * expit(-margin)
+        away = b - equal
+        value = -float(weight @ log_expit(margin)) + float(strength * away @ away)
+        return value, np.append(by_model @ slope + 2.0 * strength * away, slope.sum())
+
+    bounds = [(0.0, None)] * k + [(None, None)]
+    found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
+    score = found[:-1] @ by_model + found[-1]
+    return RatioScores(score, by_model, found[:-1], -float(weight @ log_expit(sign * score)))
+
+
+def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Any:
     """One of the built-in models, sized for `n` rows of `n_features` columns."""
     if name == "trees":
-        # Leaves of five: single-row leaves vote 0 or 1 and rank overlapping classes badly.
-        return ExtraTreesClassifier(n_estimators, min_samples_leaf=5, class_weight="balanced", random_state=seed)
+        return ExtraTreesClassifier(
+            N_TREES,
+            min_samples_leaf=3,  # single-row leaves vote 0 or 1 and rank overlapping classes badly
+            max_features=max(1, int(max(np.sqrt(n_features), min(0.5 * n_features, 16.0)))),
+            bootstrap=True,
+            max_samples=max(1, min(-(-n // 2), TREE_ROWS)),
+            class_weight="balanced",
+            random_state=seed,
+        )
     if name == "forest":
-        return RandomForestClassifier(200, random_state=seed)
+        return RandomForestClassifier(100, min_samples_leaf=3, random_state=seed)
     if name == "linear":
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))
@@ -70,11 +110,14 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int, n_e
         last = LogisticRegression(C=10.0, class_weight="balanced", max_iter=300)
         return make_pipeline(*(step for _, step in features.steps), last)
     if name == "boosting":
+        # Without class_weight, which makes scikit-learn's binning several times slower; `log_ratio` allows for it.
         model = HistGradientBoostingClassifier(
-            max_iter=60,
+            max_iter=120,
+            learning_rate=0.05,
             max_leaf_nodes=15,
+            min_samples_leaf=10,
+            l2_regularization=1.0,
             max_features=min(1.0, 20.0 / n_features) if n_features > 30 else 1.0,
-            class_weight="balanced",
             early_stopping=False,
             random_state=seed,
         )
@@ -101,9 +144,7 @@ def _densify(X: Any) -> Any:
     return X.toarray() if sp.issparse(X) else X
 
 
-def resolve_models(
-    ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int, n_estimators: int = N_TREES
-) -> list[Any]:
+def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int) -> list[Any]:
     """The models that a `ratio` parameter stands for."""
     if isinstance(ratio, str):
         ratio = AUTO_MODELS if ratio == "auto" else (ratio,)
@@ -114,7 +155,7 @@ def resolve_models(
     models = []
     for model in ratio:
         if isinstance(model, str):
-            models.append(built_in(model, n, n_features, sparse=sparse, seed=seed, n_estimators=n_estimators))
+            models.append(built_in(model, n, n_features, sparse=sparse, seed=seed))
         elif hasattr(model, "fit") and any(
             hasattr(model, m) for m in ("density_ratio", "predict_proba", "decision_function")
         ):
@@ -135,7 +176,6 @@ def ratio_scores(
     cv: int = 5,
     seed: int,
     folds: Folds | None = None,
-    n_estimators: int = N_TREES,
     n_jobs: int | None = None,
 ) -> RatioScores:
     """Log-ratio of every row by models that were trained on the other folds.
@@ -152,12 +192,10 @@ def ratio_scores(
         Seed of folds and models.
     folds : Folds, optional
         The folds themselves.
-    n_estimators : int
-        Number of trees of the built-in "trees".
     n_jobs : int, optional
         Fits at a time, through joblib.
     """
     folds = deal_folds(X, positive, cv, seed) if folds is None else folds
     n_train = X.shape[0] - X.shape[0] // folds.n_folds
-    models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed, n_estimators=n_estimators)
-    return RatioScores(cross_fit(models, X, positive, folds, n_jobs=n_jobs), folds.number)
+    models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
+    return stack_ratios(cross_fit(models, X, positive, folds, n_jobs=n_jobs), positive)

@@ -41,11 +41,16 @@ from sklearn.base import clone
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
+from purely.prior.ceiling import ceiling_profile
+from purely.prior.kernel_mean import KernelMeanPrior
+from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
-from purely.prior.top import top_of_ratio
 
 __all__ = ["RegroupingPrior"]
+
+#: Purity of the top from which on no copies are needed.
+PURE = 0.9
 
 
 class RegroupingPrior(PriorEstimator):
@@ -61,7 +66,7 @@ class RegroupingPrior(PriorEstimator):
         How many rows of the region are copied: as many as its purity calls for, none where it is pure; or all of them
         once.
     ratio : "auto", str, estimator or list of these, default="auto"
-        What ranks the unlabelled rows; see :class:`DensityRatioPrior`.
+        What ranks the unlabelled rows; see :class:`ClassPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
@@ -134,17 +139,12 @@ class RegroupingPrior(PriorEstimator):
         # Evenly over the region, with repeats where more copies than rows are called for.
         copied = region[np.arange(self.n_copied_) * region.size // max(self.n_copied_, 1)]
         rows = sp.vstack([X, X[copied]], format="csr") if sp.issparse(X) else np.concatenate([X, X[copied]])
-        labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)]).astype(np.intp)
-        self.estimator_ = inner.fit(rows, labels)
-        return PriorEstimate(
-            share=self.estimator_.unlabelled_prior_,
-            interval=self.estimator_.class_prior_interval_,
-            diagnostics=self.estimator_.diagnostics_,
-        )
+        labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)])
+        found = inner._estimate(rows, labels, None)
+        profile = ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive]))
+        return PriorEstimate(found.share, found.diagnostics, profile.posterior(), found.warnings)
 
     def _inner(self) -> Any:
-        from purely.prior.kernel_mean import KernelMeanPrior
-
         inner = KernelMeanPrior() if self.estimator is None else clone(self.estimator)
         if not isinstance(inner, PriorEstimator):
             raise TypeError(
@@ -156,11 +156,11 @@ class RegroupingPrior(PriorEstimator):
 
 def _copies(score: NDArray[np.float64], positive: NDArray[np.bool_], region: NDArray[np.intp]) -> int:
     """Number of copies that make a region of unlabelled rows hold the new positives alone."""
-    top = top_of_ratio(ScoreTable.from_scores(score[positive], score[~positive]))
-    if top.pure:
+    purity = logistic_ceiling(ScoreTable.from_scores(score[positive], score[~positive])).details["purity"]
+    if purity >= PURE:
         return 0
     n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     share_p = max(float(np.mean(score[positive] >= score[region].min())), 1.0 / n_p)
     ratio = region.size / n_u / share_p
-    purity = max(top.purity, 0.05)
+    purity = max(purity, 0.05)
     return min(round((1.0 - purity) / (purity * ratio) * region.size * n_p / n_u), n_p)

@@ -6,13 +6,13 @@ negatives' share,
 
 .. math:: q_U(c) / q_P(c) = \pi + (1 - \pi) \, q_N(c) / q_P(c) \ge \pi .
 
-A table has at most a few thousand cells, so that resampling costs the same for a thousand rows and for a million.
+A table has at most a few thousand cells, so that reading one costs the same for a thousand rows and for a million.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,12 +86,6 @@ class ScoreTable:
             np.add.reduceat(self.count_u, first),
         )
 
-    def resample(self, generator: np.random.Generator) -> ScoreTable:
-        """Draw both samples again, with replacement."""
-        drawn_p = generator.multinomial(int(self.n_p), self.count_p / self.n_p).astype(float)
-        drawn_u = generator.multinomial(int(self.n_u), self.count_u / self.n_u).astype(float)
-        return replace(self, count_p=drawn_p, count_u=drawn_u)
-
 
 def _spaced(values: Floats, n: int) -> Floats:
     if values.size <= n:
@@ -107,18 +101,9 @@ class ScoreReading:
     ----------
     share : float
         Share of positives among the unlabelled rows.
-    x, curve : ndarray
-        The curve the share was read from.
-    x_label, curve_label : str
-        What the two are.
-    chosen : float or None
-        Where on the curve the share was read.
-    error : float
-        Standard error where the method has its own, NaN where it is left to resampling.
-    spread : float
-        Error that resampling does not see, such as the disagreement of two readings.
+    x, curve, x_label, curve_label, chosen
+        As in :class:`purely.prior.PriorDiagnostics`.
     details : dict
-        Further numbers of the method, by name.
     """
 
     share: float
@@ -127,24 +112,8 @@ class ScoreReading:
     x_label: str
     curve_label: str
     chosen: float | None = None
-    error: float = float("nan")
-    spread: float = 0.0
-    details: dict[str, float] | None = None
+    details: dict[str, float] = field(default_factory=dict)
 
 
 #: A one-dimensional method: a table in, a share out.
 Reader = Callable[[ScoreTable], ScoreReading]
-
-
-def bootstrap_error(table: ScoreTable, reader: Reader, n_resamples: int, seed: int) -> float:
-    """Standard deviation of a reading over resampled tables."""
-    generator = np.random.default_rng(seed)
-    shares = [reader(table.resample(generator)).share for _ in range(n_resamples)]
-    return float(np.std(shares, ddof=1)) if len(shares) > 1 else float("nan")
-
-
-def normal_interval(share: float, error: float, z: float) -> tuple[float, float]:
-    """The share plus and minus `z` standard errors, clipped to [0, 1]; everything where the error is unknown."""
-    if not np.isfinite(error):
-        return 0.0, 1.0
-    return float(np.clip(share - z * error, 0.0, 1.0)), float(np.clip(share + z * error, 0.0, 1.0))

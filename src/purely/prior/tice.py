@@ -24,10 +24,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.checks import RandomState, check_number, draw_seed
 from purely.folds import Folds, deal_folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
-from purely.prior.scores import normal_interval
 
 __all__ = ["TIcEPrior"]
 
@@ -47,6 +46,8 @@ class TIcEPrior(PriorEstimator):
         Largest number of splits of a tree, the most promising first.
     min_leaf : int, default=10
         Smallest number of rows of a subset.
+    ratio : "auto", str, estimator or list of these, default="auto"
+        Models behind the interval, see :class:`purely.ClassPrior`; the estimate does not use them.
     scenario : {"case-control", "single-sample"}, default="case-control"
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
@@ -96,6 +97,7 @@ class TIcEPrior(PriorEstimator):
         *,
         max_splits: int = 100,
         min_leaf: int = 10,
+        ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
         random_state: RandomState = 0,
@@ -103,6 +105,7 @@ class TIcEPrior(PriorEstimator):
         self.cv = cv
         self.max_splits = max_splits
         self.min_leaf = min_leaf
+        self.ratio = ratio
         self.scenario = scenario
         self.level = level
         self.random_state = random_state
@@ -131,7 +134,6 @@ class TIcEPrior(PriorEstimator):
             x_label="fold",
             curve_label="bound of the labelling frequency",
             bound=bound,
-            identifiable=bound is None,
             details={"label_frequency": frequency, "standard_error": error},
         )
         sentences: tuple[str, ...] = ()
@@ -140,7 +142,7 @@ class TIcEPrior(PriorEstimator):
                 "The class prior is the upper bound 1: no subset of the rows has a higher labelled share than all of "
                 "them. Use features that tell the classes apart, or ClassPrior.",
             )
-        return PriorEstimate(share, normal_interval(share, error, level_to_z(self.level)), diagnostics, sentences)
+        return PriorEstimate(share, diagnostics, warnings=sentences)
 
     def _bound(self, X_grow: Floats, y_grow: Mask, X: Floats, y: Mask, frequency: float) -> float:
         """The largest lower bound over the nodes of a tree grown best first."""

@@ -122,7 +122,8 @@ def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
         "count_low": low,
         "count_high": high,
         "given": prior.given,
-        "identifiable": prior.identifiable,
+        "determined": prior.population.determined,
+        "upper_bound": prior.population.upper_bound,
         "methods": {r.name: {"class_prior": r.value, "low": r.low, "high": r.high} for r in prior.readings},
     }
 

@@ -64,7 +64,7 @@ def run_checks(
     report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
     for c in report.checks:
         light, message = _LIGHTS[c.status], c.message
-        if c.name == "identifiability" and light == "green" and prior.identifiable is False and not prior.given:
+        if c.name == "identifiability" and light == "green" and not prior.population.determined and not prior.given:
             # A level top says that the ratio has a limit, not that the rows there are all positive.
             light, message = "amber", f"{message[:-1]}, which the class prior's own check doubts here."
         checks.append(Check(c.name, _WORDS[c.name], light, message))
@@ -144,14 +144,13 @@ def _prior(prior: PriorFinding) -> Check:
         where = "all or nearly all" if prior.bound == "upper" else "none or nearly none"
         reason = f"As far as the rows say, {where} of the pool is positive: the estimate is at the end of its range."
         return Check("prior", title, "red", reason)
-    if prior.identifiable is False:
+    if not p.determined:
         reason = (
-            "The classes overlap everywhere, so the estimate rests on an extrapolation. A share known from elsewhere, "
-            "or columns that set some positives apart, would settle it."
+            f"The rows only say that at most {percent(p.upper_bound or p.high)} are positive. An audit of some rows, a "
+            "share known from elsewhere, or columns that set some positives apart would settle it."
         )
         return Check("prior", title, "amber", reason)
-    width = p.high - p.low
-    status: Light = "amber" if width > max(0.25, 0.8 * p.value) else "green"
+    status: Light = "green"
     reason = f"Between {percent(p.low)} and {percent(p.high)} ({percent(p.level)} interval)."
     return Check("prior", title, status, reason + (" That is wide." if status == "amber" else ""))
 

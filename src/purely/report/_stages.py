@@ -57,7 +57,6 @@ class PriorFinding:
     score: Floats
     score_y: NDArray[np.intp]
     bound: str | None
-    identifiable: bool | None
 
     @property
     def count(self) -> tuple[float, float, float]:
@@ -144,13 +143,10 @@ def find_prior(table: Table, scored: Scored) -> PriorFinding:
         source = estimator if estimator is not None else last if hasattr(last, "class_prior_") else own
     else:
         own = source = estimator
-    level = float(getattr(source, "level", 0.9))
-    population = read_prior(_Prior(last if hasattr(last, "class_prior_") else own, level))
+    population = read_prior(last if hasattr(last, "class_prior_") else own)
     share = unlabelled_prior(population, ScoredRows(table.positive, scored.probability, ()), table.scenario)
     try:
-        readings = read_priors(
-            table.y[rows], own.scores_, scenario=table.scenario, level=own.level, random_state=table.seed
-        )
+        readings = read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
     except ValueError:
         readings = []
     same = source is own
@@ -163,15 +159,7 @@ def find_prior(table: Table, scored: Scored) -> PriorFinding:
         score=np.asarray(own.scores_, dtype=np.float64),
         score_y=table.y[rows],
         bound=own.diagnostics_.bound if same else None,
-        identifiable=bool(own.diagnostics_.identifiable) if same else None,
     )
-
-
-class _Prior:
-    def __init__(self, source: Any, level: float) -> None:
-        self.class_prior_ = source.class_prior_
-        self.class_prior_interval_ = getattr(source, "class_prior_interval_", None)
-        self.level = level
 
 
 def measure_signal(table: Table, class_prior: float) -> Signal:

@@ -1,0 +1,199 @@
+r"""A logistic posterior under a ceiling: the share where the top of a score is not pure, and how far it is determined.
+
+Every method that reads the top of the density ratio overestimates where no row is surely positive. This one
+extrapolates instead: if the posterior of the classes is logistic in the score :math:`s`, the density ratio of positives
+to unlabelled rows is a logistic curve under the ceiling :math:`1 / \pi_U` [1]_ [2]_,
+
+.. math:: w(s) = \frac{1}{\pi_U + (1 - \pi_U) \, e^{-(a + b s)}} .
+
+A model of the ratio says :math:`r \approx \log w` itself, which levels off where rows are surely positive while the
+posterior's log-odds go on rising; so :math:`s = \log (e^r / (M - e^r))` with *M* just above the ratios of the labelled
+positives (:func:`straightened`). The parameters :math:`(\pi_U, a, b)` maximise the likelihood of the labels with both
+samples weighing the same,
+
+.. math:: \ell = \frac{1}{n_P} \sum_{P} \log \frac{w}{1 + w} + \frac{1}{n_U} \sum_{U} \log \frac{1}{1 + w} .
+
+The ceiling is seen as a bend of :math:`\log w`. Where the data show none, every share below some value fits as well:
+:class:`CeilingProfile` holds the best likelihood that each share can have, :math:`\max_{a, b} \ell`, from which come
+
+- an estimate: the maximum, with a normal prior of :math:`\operatorname{logit} \pi_U` around a reading that needs no
+  form (:mod:`purely.prior.logistic_ceiling`);
+- the interval of every class prior here: quantiles of :math:`\pi_U` under that likelihood and Jeffreys' prior.
+
+With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log w)` on the
+positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - \pi_U w`.
+
+References
+----------
+.. [1] Lancaster, T. and Imbens, G. Case-control studies with contaminated controls. *Journal of Econometrics*, 1996.
+.. [2] Jaskie, K., Elder, C. and Spanias, A. A modified logistic regression for positive and unlabeled learning.
+   Asilomar Conference on Signals, Systems, and Computers, 2019.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, log_expit, logit
+
+from purely.prior.scores import ScoreTable
+
+__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "straightened"]
+
+Floats = NDArray[np.float64]
+
+#: Log-odds of the shares that are tried, closer together where shares are common.
+GRID = np.concatenate([np.linspace(-9.0, -2.2, 35), np.linspace(-2.0, 2.6, 36), np.linspace(2.8, 7.0, 15)])
+#: A table is merged to this many cells before curves are fitted to it.
+N_CELLS = 128
+#: Steps of the minimisation at most; some twenty are enough.
+MOST_STEPS = 200
+#: Weight of the squared log-slope: a curve so steep that it is a step, or so flat that it is a constant, has no finite
+#: optimum.
+SLOPE_PENALTY = 1e-4
+#: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
+TOP_SHARE, TOP_FACTOR = 0.98, 1.05
+#: Rows that the likelihood counts for at most. Chosen so that intervals keep their level on tables that took no part in
+#: choosing it, whatever their size (`experiments/promises.py`).
+MOST_ROWS = 1500.0
+
+
+@dataclass(frozen=True)
+class SharePosterior:
+    """What is known of the share of positives among the unlabelled rows.
+
+    Attributes
+    ----------
+    weight : ndarray of shape (n_grid,)
+        Probability of each value of `GRID`, the share's log-odds.
+    """
+
+    weight: Floats
+
+    def quantile(self, q: float) -> float:
+        """The share that is exceeded with probability 1 - q."""
+        middle = np.cumsum(self.weight) - 0.5 * self.weight
+        return float(expit(np.interp(q, middle, GRID)))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Shares between which it lies with probability `level`, with equal chances beyond both ends."""
+        tail = 0.5 * (1.0 - level)
+        return self.quantile(tail), self.quantile(1.0 - tail)
+
+
+@dataclass(frozen=True)
+class CeilingProfile:
+    """The best fit that each share of positives allows.
+
+    Attributes
+    ----------
+    loss : ndarray of shape (n_grid,)
+        Least mean negative log-likelihood with the share held at each value of `GRID`.
+    intercept, slope : ndarray of shape (n_grid,)
+        The curve that has it, in units of the standardised score.
+    centre, spread : float
+        How scores are standardised.
+    n_eff : float
+        Rows that the mean log-likelihood stands for: the harmonic mean of both samples' sizes.
+    """
+
+    loss: Floats
+    intercept: Floats
+    slope: Floats
+    centre: float
+    spread: float
+    n_eff: float
+
+    def share(self, anchor: float, leeway: float | None) -> float:
+        """The share of lowest loss, with a normal prior of its log-odds around `anchor`; None for no prior."""
+        pull = 0.0 if leeway is None else 2.0 / (self.n_eff * leeway**2)
+        total = self.loss + 0.5 * pull * (GRID - anchor) ** 2
+        i = int(np.clip(np.argmin(total), 1, GRID.size - 2))
+        # The vertex of the parabola through three neighbours, which need not be equally spaced.
+        (x0, x1, x2), (f0, f1, f2) = GRID[i - 1 : i + 2], total[i - 1 : i + 2]
+        rise, fall = (f2 - f1) / (x2 - x1), (f1 - f0) / (x1 - x0)
+        bend = (rise - fall) / (x2 - x0)
+        vertex = 0.5 * (x0 + x1) - 0.5 * fall / bend if bend > 0.0 else x1
+        return float(expit(np.clip(vertex, x0, x2)))
+
+    def posterior(self) -> SharePosterior:
+        r"""What the likelihood says of the share with Jeffreys' prior, :math:`\sqrt{\pi_U (1 - \pi_U)}` by log-odds.
+
+        The mean log-likelihood counts for *n* rows, the harmonic mean of both samples' sizes, but for at most
+        `MOST_ROWS`, :math:`1 / (1/n + 1/n_{max})`: the logistic form is an approximation, and its error does not shrink
+        with more rows.
+        """
+        rows = 1.0 / (1.0 / self.n_eff + 1.0 / MOST_ROWS)
+        log_weight = -rows * (self.loss - self.loss.min()) + 0.5 * (log_expit(GRID) + log_expit(-GRID))
+        weight = np.exp(log_weight - log_weight.max()) * np.gradient(GRID)
+        return SharePosterior(weight / weight.sum())
+
+    def log_ratio(self, score: Any, share: float) -> Floats:
+        """Log density ratio at straightened scores, on the curve of a share."""
+        at = logit(share)
+        intercept, slope = np.interp(at, GRID, self.intercept), np.exp(np.interp(at, GRID, np.log(self.slope)))
+        z = intercept + slope * (np.asarray(score, dtype=np.float64) - self.centre) / self.spread
+        return -np.logaddexp(log_expit(at), log_expit(-at) - z)
+
+
+def straightened(table: ScoreTable) -> ScoreTable:
+    """The table with log-ratios turned into what the posterior's log-odds are about linear in."""
+    tail = np.cumsum(table.count_p) / table.n_p
+    top = float(table.score[min(int(np.searchsorted(tail, 1.0 - TOP_SHARE)), table.score.size - 1)])
+    below = np.minimum(table.score - top - np.log(TOP_FACTOR), np.log(0.98))  # log(e^r / M)
+    return replace(table, score=below - np.log1p(-np.exp(below)))
+
+
+def ceiling_profile(table: ScoreTable) -> CeilingProfile:
+    r"""Fit the curve for every share of a grid, all at once.
+
+    The minimisation over intercept and log-slope is Levenberg's and Marquardt's with the Fisher information
+    :math:`\sum (p + u) \, \sigma(\log w) \, \sigma(-\log w) \, (1 - \pi_U w)^2 \, x x^\top`, a two by two system for
+    each share.
+    """
+    cells = straightened(table.coarsen(N_CELLS))
+    p, u = cells.count_p / cells.n_p, cells.count_u / cells.n_u
+    mass = 0.5 * (p + u)
+    centre = float(mass @ cells.score)
+    spread = float(np.sqrt(mass @ (cells.score - centre) ** 2)) or 1.0
+    x = (cells.score - centre) / spread
+    a, t, loss = np.zeros(GRID.size), np.full(GRID.size, 0.5), np.full(GRID.size, np.inf)
+    damping, going = np.full(GRID.size, 1e-2), np.arange(GRID.size)
+
+    def fit_at(rows: NDArray[np.intp], a: Floats, t: Floats) -> tuple[Floats, Floats]:
+        """Loss and log-ratios with the shares of some places of the grid."""
+        at = GRID[rows, None]
+        log_w = -np.logaddexp(log_expit(at), log_expit(-at) - a[:, None] - np.exp(t)[:, None] * x)
+        return -(log_expit(log_w) @ p + log_expit(-log_w) @ u) + SLOPE_PENALTY * t**2, log_w
+
+    loss, log_w = fit_at(going, a, t)
+    for _ in range(MOST_STEPS):
+        w = np.exp(log_w[going])
+        chain = 1.0 - expit(GRID[going, None]) * w
+        slope = (u * w - p) / (1.0 + w) * chain  # derivative of the loss by z, cell by cell
+        curve = (p + u) * w / (1.0 + w) ** 2 * chain**2
+        b = np.exp(t[going])
+        g_a, g_t = slope.sum(axis=1), b * (slope @ x) + 2.0 * SLOPE_PENALTY * t[going]
+        h_aa, h_at = curve.sum(axis=1) * (1.0 + damping[going]) + 1e-10, b * (curve @ x)
+        h_tt = (b**2 * (curve @ x**2) + 2.0 * SLOPE_PENALTY) * (1.0 + damping[going]) + 1e-10
+        determinant = h_aa * h_tt - h_at**2
+        new_a = np.clip(a[going] - np.clip((h_tt * g_a - h_at * g_t) / determinant, -5.0, 5.0), -60.0, 60.0)
+        new_t = np.clip(t[going] - np.clip((h_aa * g_t - h_at * g_a) / determinant, -1.0, 1.0), -4.0, 4.0)
+        new_loss, new_log_w = fit_at(going, new_a, new_t)
+        better = new_loss < loss[going]
+        ended = np.where(better, loss[going] - new_loss < 1e-9, damping[going] > 1e5)
+        moved = going[better]
+        a[moved], t[moved], loss[moved], log_w[moved] = (
+            new_a[better],
+            new_t[better],
+            new_loss[better],
+            new_log_w[better],
+        )
+        damping[going] *= np.where(better, 1.0 / 3.0, 4.0)
+        going = going[~ended]
+        if going.size == 0:
+            break
+    return CeilingProfile(loss, a, np.exp(t), centre, spread, 2.0 / (1.0 / table.n_p + 1.0 / table.n_u))

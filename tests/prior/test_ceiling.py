@@ -1,0 +1,101 @@
+"""The logistic curve under a ceiling: the fast fit against a slow one, and what its posterior promises."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit, log_expit, logit
+
+from purely.prior.ceiling import GRID, MOST_ROWS, ceiling_profile, straightened
+from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.scores import ScoreTable
+
+
+def log_ratios(share, n_p, n_u, seed, distance=2.0):
+    """Log density ratios of two normal classes, as a model that knows them would say them; logistic by construction."""
+    rng = np.random.default_rng(seed)
+    hidden = rng.binomial(n_u, share)
+    p, u = (
+        rng.normal(distance, 1.0, n_p),
+        np.concatenate([rng.normal(distance, 1.0, hidden), rng.normal(size=n_u - hidden)]),
+    )
+
+    def ratio(x):
+        return -np.logaddexp(np.log(share), np.log1p(-share) - (distance * x - 0.5 * distance**2))
+
+    return ScoreTable.from_scores(ratio(p), ratio(u))
+
+
+@pytest.mark.parametrize(("share", "n_p", "n_u"), [(0.02, 200, 3000), (0.3, 500, 1000), (0.8, 60, 400)])
+def test_all_shares_at_once_equal_one_after_another(share, n_p, n_u):
+    table = log_ratios(share, n_p, n_u, 0)
+    profile = ceiling_profile(table)
+    cells = straightened(table.coarsen(128))
+    p, u = cells.count_p / cells.n_p, cells.count_u / cells.n_u
+    x = (cells.score - profile.centre) / profile.spread
+    for i in range(0, GRID.size, 9):
+
+        def loss(theta, at=GRID[i]):
+            log_w = -np.logaddexp(log_expit(at), log_expit(-at) - theta[0] - np.exp(theta[1]) * x)
+            return -(p @ log_expit(log_w) + u @ log_expit(-log_w)) + 1e-4 * theta[1] ** 2
+
+        starts = [np.array([a, t]) for a in (-2.0, 0.0, 4.0) for t in (-1.0, 0.5)]
+        slow = min(minimize(loss, start, method="Nelder-Mead", options={"maxiter": 4000}).fun for start in starts)
+        assert profile.loss[i] == pytest.approx(slow, abs=2e-5)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.05, 0.2, 0.5, 0.8])
+def test_the_interval_keeps_its_level_where_the_form_holds(share):
+    hits, trials, widths = 0, 60, []
+    for seed in range(trials):
+        table = log_ratios(share, 300, 2000, seed, distance=3.0)
+        low, high = ceiling_profile(table).posterior().interval(0.9)
+        hits += low <= share <= high
+        widths.append(logit(high) - logit(low))
+    # 54 expected; three standard deviations below is 47. Intervals are made for scores that are worse than these.
+    assert hits >= 47
+    assert np.median(widths) < 4.5
+
+
+def test_more_rows_shorten_the_interval_but_not_to_nothing():
+    lengths = []
+    for n in (300, 3000, 30_000, 300_000):
+        low, high = ceiling_profile(log_ratios(0.3, n, 2 * n, 0)).posterior().interval(0.9)
+        lengths.append(high - low)
+    assert lengths[0] > lengths[1] > lengths[2]
+    # as many rows as count at most
+    capped = ceiling_profile(log_ratios(0.3, round(MOST_ROWS), round(MOST_ROWS), 1)).posterior().interval(0.9)
+    assert lengths[-1] > 0.5 * (capped[1] - capped[0])
+
+
+def test_scores_that_say_nothing_leave_every_share_open():
+    rng = np.random.default_rng(0)
+    posterior = ceiling_profile(ScoreTable.from_scores(rng.normal(size=300), rng.normal(size=900))).posterior()
+    low, high = posterior.interval(0.9)
+    assert low < 0.2
+    assert high > 0.95
+
+
+@pytest.mark.parametrize("share", [0.005, 0.02, 0.1, 0.4, 0.7])
+def test_the_share_is_found_where_the_form_holds(share):
+    found = [logistic_ceiling(log_ratios(share, 1000, 8000, seed, distance=3.5)).share for seed in range(8)]
+    assert abs(np.median(logit(found)) - logit(share)) < 0.35
+
+
+def test_quantiles_are_those_of_the_weights():
+    posterior = ceiling_profile(log_ratios(0.3, 500, 1000, 0)).posterior()
+    assert posterior.weight.sum() == pytest.approx(1.0)
+    for q in (0.05, 0.5, 0.95):
+        below = posterior.weight[expit(GRID) <= posterior.quantile(q)].sum()
+        assert below == pytest.approx(q, abs=posterior.weight.max())
+    assert posterior.interval(0.9)[1] == posterior.quantile(0.95)
+
+
+@pytest.mark.parametrize("scale", [1.0, 100.0])
+def test_straightened_scores_keep_their_order(scale):
+    table = ScoreTable.from_scores(scale * np.linspace(-1, 2, 50), scale * np.linspace(-3, 2, 70))
+    straight = straightened(table)
+    assert (np.diff(straight.score) <= 0).all()
+    assert np.isfinite(straight.score).all()
+    np.testing.assert_array_equal(straight.count_p, table.count_p)
