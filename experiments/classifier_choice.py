@@ -5,7 +5,7 @@ of the networks is trained on all draws of a data set as one stack, with that pr
 PUClassifier does.
 
     PURELY_DATA=folder python -m experiments.classifier_choice --device cuda --trials 3 --jobs 16
-    python -m experiments.classifier_choice --class-priors .03 .1 .2 --name classifier_choice_rare
+    python -m experiments.classifier_choice --priors .03 .1 .2 --name classifier_choice_rare
     python -m experiments.classifier_choice --summarise
 """
 
@@ -25,7 +25,7 @@ from scipy.special import expit, logit
 from sklearn.metrics import roc_auc_score
 
 from experiments.entry import DeviceOptions, option, read_options, worker_pool
-from experiments.paper.config import CONFIGS, DATASETS
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
@@ -47,26 +47,16 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "15, width 100 x 2": {**FOLDS, "hidden": (100, 100)},
     "15, width 100, logistic": {**FOLDS, "hidden": (100, 100, 100), "loss": "logistic"},
 }
-SMOKE = {
-    "trials": 1,
-    "datasets": ("mushrooms",),
-    "class_priors": (0.5,),
-    "settings": ("5 networks",),
-    "max_epochs": 2,
-    "config": "smoke",
-}
+SMOKE = {**SMOKE_DRAWS, "settings": ("5 networks",), "max_epochs": 2}
 
 
 @dataclass(frozen=True)
-class ClassifierChoice(DeviceOptions):
+class ClassifierChoice(DrawOptions, DeviceOptions):
     """Options of this study."""
 
     trials: int = 3
-    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
-    class_priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     settings: tuple[str, ...] = option(tuple(SETTINGS), choices=SETTINGS)
     max_epochs: int = option(0, "of all settings; 0 leaves their own")
-    config: str = option("full", "sizes of the draws", choices=CONFIGS)
     name: str = option("classifier_choice", "name of the rows")
     tf32: bool = option(False, "let a GPU multiply in TF32")
     summarise: bool = option(False, "only print the means of the rows that are there")
@@ -134,7 +124,7 @@ def run(options: ClassifierChoice) -> None:
         drawn = {
             name: [
                 draw(CONFIGS[options.config], Key(name, prior, trial), "choose")
-                for prior in options.class_priors
+                for prior in options.priors
                 for trial in range(options.trials)
             ]
             for name in options.datasets

@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.entry import Options, option, read_options
+from experiments.entry import option, read_options
 from experiments.limits import TIME_LIMIT, limited
-from experiments.paper.config import CONFIGS, DATASETS
+from experiments.paper.config import CONFIGS, DATASETS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import dense, error_of
 from experiments.paper.store import Store
@@ -45,24 +45,21 @@ SLOW = (
 )
 FIELDS = ("dataset", "prior", "trial", "seed", "method", "error", "seconds", "failure")
 
-SMOKE = {"datasets": ("mushrooms",), "priors": (0.5,), "timed": ("mushrooms",), "members": "light", "config": "smoke"}
+SMOKE = {**SMOKE_DRAWS, "timed": ("mushrooms",), "members": "light"}
 
 #: A draw to the classifier, and what its fit is given beside rows and labels.
 Make = Callable[[Draw], tuple[Any, dict[str, Any]]]
 
 
 @dataclass(frozen=True)
-class ClassifierPeers(Options):
+class ClassifierPeers(DrawOptions):
     """Options of this comparison."""
 
     trials: int = 1
-    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     timed: tuple[str, ...] = option(("phishing", "mnist"), "data sets to time PUClassifier on", choices=DATASETS)
     members: str = option("auto", "of PUClassifier")
     limit: int = option(60, "seconds that a fit may take")
     only: tuple[str, ...] = option(("",), "beginnings of the names of methods, such as pulearn")
-    config: str = option("full", "sizes of the draws", choices=CONFIGS)
     summarise: bool = option(False, "only print the means of the rows that are there")
 
 

@@ -30,15 +30,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from experiments.entry import DeviceOptions, option, read_options, worker_pool
+from experiments.entry import option, read_options, worker_pool
 from experiments.records import write_rows
-from experiments.sets import SETS, load
+from experiments.sets import SMOKE_CELLS, CellOptions, load
 from purely.datasets import make_pu
 from purely.representation import PURL, fit_together
 
 FOLDS = 5
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "n_positive": 100, "n_unlabelled": 200}
-SMOKE |= {"max_epochs": 2, "n_trees": 5}
+SMOKE = {**SMOKE_CELLS, "max_epochs": 2, "n_trees": 5}
 BASELINES = ("logistic regression", "random forest")
 COLUMNS = (
     "dataset", "prior", "trial", "seed", "method", "auc", "information", "train_information", "held_out_j_above_best",
@@ -47,14 +46,9 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class FeatureQuality(DeviceOptions):
+class FeatureQuality(CellOptions):
     """Options of this study."""
 
-    trials: int = 20
-    datasets: tuple[str, ...] = option(SETS, choices=SETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
-    n_positive: int = 1000
-    n_unlabelled: int = 2000
     max_epochs: int = option(0, "of all networks; 0 leaves the settings' own")
     n_trees: int = option(200, "of the random forest")
     no_baselines: bool = False

@@ -13,25 +13,21 @@ from typing import Any
 
 import numpy as np
 
-from experiments.entry import Options, in_parallel, option, read_options
-from experiments.paper.config import CONFIGS, DATASETS
+from experiments.entry import in_parallel, read_options
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Key, draw
 from experiments.paper.methods import scores
 from experiments.records import write_rows
 
 FIRST_TRIAL = 900
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "trees": (5, 10), "config": "smoke"}
+SMOKE = {**SMOKE_DRAWS, "trees": (5, 10)}
 
 
 @dataclass(frozen=True)
-class ForestTrees(Options):
+class ForestTrees(DrawOptions):
     """Options of this study."""
 
-    trials: int = 2
-    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     trees: tuple[int, ...] = (50, 100, 200)
-    config: str = option("full", "sizes of the draws", choices=CONFIGS)
 
 
 def rows_of(config: str, name: str, prior: float, trial: int, trees: tuple[int, ...]) -> list[dict[str, Any]]:

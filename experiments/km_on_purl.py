@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from experiments.entry import DeviceOptions, in_parallel, option, read_options
+from experiments.entry import in_parallel, option, read_options
 from experiments.paper.methods.kernel_mean import estimate as estimate_prior
 from experiments.paper.methods.networks import rule
 from experiments.records import write_rows
-from experiments.sets import SETS, load
+from experiments.sets import SMOKE_CELLS, CellOptions, load
 from purely import PURL, PurelyWarning, fit_together, make_pu
 
 #: What the paper prints for its recipe, and what the design's prototypes measured for the cross-fitted ratio.
@@ -32,21 +32,15 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "n_positive": 100, "n_unlabelled": 200}
-SMOKE |= {"max_epochs": 2}
+SMOKE = {**SMOKE_CELLS, "max_epochs": 2}
 
 
 @dataclass(frozen=True)
-class KMOnPURL(DeviceOptions):
+class KMOnPURL(CellOptions):
     """Options of this study."""
 
-    trials: int = 20
     first_seed: int = 0
-    datasets: tuple[str, ...] = option(SETS, choices=SETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     recipes: tuple[str, ...] = option(tuple(RECIPES), choices=RECIPES)
-    n_positive: int = 1000
-    n_unlabelled: int = 2000
     max_epochs: int = option(0, "of all networks; 0 leaves the recipes' own")
 
 

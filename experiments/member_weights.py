@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from experiments.entry import Options, in_parallel, option, read_options
-from experiments.paper.config import CONFIGS, DATASETS
+from experiments.entry import in_parallel, option, read_options
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Key, draw
 from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
@@ -52,18 +52,14 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], bool]] = {
 
 
 LIGHT = ("trees", "linear", "logistic 0.3", "kernel-logistic 10")
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "members": LIGHT, "config": "smoke"}
+SMOKE = {**SMOKE_DRAWS, "members": LIGHT}
 
 
 @dataclass(frozen=True)
-class MemberWeights(Options):
+class MemberWeights(DrawOptions):
     """Options of this study."""
 
-    trials: int = 2
-    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     members: tuple[str, ...] = option(tuple(MEMBERS), "combinations of other members are left out", choices=MEMBERS)
-    config: str = option("full", "sizes of the draws", choices=CONFIGS)
     summarise: bool = option(False, "only print the means of the rows that are there")
 
 

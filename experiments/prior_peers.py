@@ -26,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
-from experiments.entry import Options, option, read_options
+from experiments.entry import option, read_options
 from experiments.limits import limited
-from experiments.paper.config import CONFIGS, DATASETS
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import dense
 from experiments.records import RowLog, read_rows
@@ -36,21 +36,16 @@ from purely.prior import ClassPrior, DensityRatioPrior, KernelMeanPrior
 
 NAME = "prior_peers"
 FIELDS = ["dataset", "prior", "trial", "method", "estimate", "error", "reading", "failure", "seconds", "seed"]
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "config": "smoke"}
 Call = Callable[[Any, Any], float]
 
 
 @dataclass(frozen=True)
-class PriorPeers(Options):
+class PriorPeers(DrawOptions):
     """Options of this comparison."""
 
-    trials: int = 2
     ours_trials: int = option(1, "draws of each cell that ours are fitted on")
-    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
     limit: int = option(60, "the processor's seconds that a fit may take")
     resume: bool = option(False, "keep the rows that are there")
-    config: str = option("full", "sizes of the draws", choices=CONFIGS)
     summarise: bool = option(False, "only print the means of the rows that are there")
 
 
@@ -132,7 +127,7 @@ def run(options: PriorPeers) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    options = read_options(PriorPeers, __doc__, SMOKE, arguments)
+    options = read_options(PriorPeers, __doc__, SMOKE_DRAWS, arguments)
     if not options.summarise:
         run(options)
     summarise(options.out)

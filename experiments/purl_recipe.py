@@ -21,26 +21,21 @@ from typing import Any
 
 import numpy as np
 
-from experiments.entry import DeviceOptions, option, read_options, worker_pool
+from experiments.entry import option, read_options, worker_pool
 from experiments.paper.methods.kernel_mean import estimate as estimate_prior
 from experiments.records import read_rows, write_rows
-from experiments.sets import SETS, half_of, load, share_that_fits
+from experiments.sets import SMOKE_CELLS, CellOptions, half_of, load, share_that_fits
 from purely import PURL, PurelyWarning, fit_together, make_pu
 
 EPOCHS = (20, 30, 45, 65, 90, 130, 180, 250, 350, 500, 700, 1000)
-SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "n_positive": 100, "n_unlabelled": 200}
-SMOKE |= {"batch_sizes": (250,), "epochs": (1, 2), "held_out": True}
+SMOKE = {**SMOKE_CELLS, "batch_sizes": (250,), "epochs": (1, 2), "held_out": True}
 
 
 @dataclass(frozen=True)
-class PURLRecipe(DeviceOptions):
+class PURLRecipe(CellOptions):
     """Options of this study."""
 
     trials: int = 4
-    datasets: tuple[str, ...] = option(SETS, choices=SETS)
-    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
-    n_positive: int = 1000
-    n_unlabelled: int = 2000
     batch_sizes: tuple[int, ...] = (100, 250)
     epochs: tuple[int, ...] = option(EPOCHS, "of these, by default, those that suit the number of features")
     held_out: bool = option(False, "also stop on held-out J")

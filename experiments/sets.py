@@ -11,9 +11,20 @@ from typing import Any, Literal
 
 import numpy as np
 
+from experiments.entry import DeviceOptions, option
 from purely.datasets import FETCHERS
 
-__all__ = ["PAPER_SETS", "SETS", "PaperSet", "half_of", "load", "public_name", "share_that_fits"]
+__all__ = [
+    "PAPER_SETS",
+    "SETS",
+    "SMOKE_CELLS",
+    "CellOptions",
+    "PaperSet",
+    "half_of",
+    "load",
+    "public_name",
+    "share_that_fits",
+]
 
 
 @dataclass(frozen=True)
@@ -37,6 +48,20 @@ PAPER_SETS = {
 }
 #: The same, by the names of ``purely.datasets``.
 SETS = tuple(entry.name for entry in PAPER_SETS.values())
+
+
+@dataclass(frozen=True)
+class CellOptions(DeviceOptions):
+    """Options of a study of networks over data sets, class priors and draws."""
+
+    trials: int = 20
+    datasets: tuple[str, ...] = option(SETS, choices=SETS)
+    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
+    n_positive: int = 1000
+    n_unlabelled: int = 2000
+
+
+SMOKE_CELLS = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "n_positive": 100, "n_unlabelled": 200}
 
 
 def public_name(name: str) -> str:

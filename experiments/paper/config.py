@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.entry import Options, option
 from experiments.sets import PAPER_SETS
 
 #: The paper's data sets, in its order.
@@ -67,3 +68,16 @@ SMOKE = Config(
     ours={"max_epochs": 2, "hidden": (20,), "n_ensemble": 1, "refit": False},
 )
 CONFIGS = {"full": FULL, "smoke": SMOKE}
+
+
+@dataclass(frozen=True)
+class DrawOptions(Options):
+    """Options of a study that draws as a run does."""
+
+    trials: int = 2
+    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
+    priors: tuple[float, ...] = FULL.priors
+    config: str = option("full", "sizes of the draws", choices=CONFIGS)
+
+
+SMOKE_DRAWS = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "config": "smoke"}

@@ -344,24 +344,22 @@ def _arrange(
     """The part's rows, and which of its candidates are labelled."""
     n, k = need.labelled, ones.size if single else need.labelled + need.spare
     candidates, hidden = ones[:k], ones[k:]
-    chosen = np.arange(k) < n  # in random order already
+    chosen, chance = np.arange(k) < n, None  # in random order already
     if log_odds is not None and n:
         if n >= k:
             raise ValueError(
                 f"{n} positives are to be labelled and {k} are there to choose from, so that labels cannot depend on "
                 "x; ask for fewer rows, or for labelling='random'."
             )
-        chosen = pick(inclusion(log_odds[candidates], n, log_odds[candidates]), rng)
+        chance = inclusion(log_odds, n, log_odds[candidates])
+        chosen = pick(chance[candidates], rng)
     if single:
         hidden = candidates[~chosen]
     unlabelled = rng.permutation(np.concatenate([hidden, zeros]))
     indices = np.concatenate([candidates[chosen], unlabelled])
-    if log_odds is None or not n:
-        propensity = np.full(indices.size, n / max(n + hidden.size, 1))
-    else:
-        chance = inclusion(log_odds[indices], n, log_odds[candidates])
-        # two samples: at x there are k * chance labelled positives to each hidden.size unlabelled ones
-        propensity = chance if single else k * chance / (k * chance + hidden.size)
+    propensity = np.full(indices.size, n / max(n + hidden.size, 1)) if chance is None else chance[indices]
+    if chance is not None and not single:  # at x, k * chance labelled positives lie beside hidden.size unlabelled ones
+        propensity = k * propensity / (k * propensity + hidden.size)
     return _Part(indices, np.repeat(np.array([1, 0], dtype=np.intp), [n, unlabelled.size]), propensity)
 
 
