@@ -108,6 +108,8 @@ def rows_without_time(path):
 
 def runner(folder):
     command = [sys.executable, "-W", "ignore", "-m", "experiments.paper", "run", "--smoke", "--out", str(folder)]
+    if "PURELY_KILLS" not in os.environ:
+        command += ["--parts", "linear", "learnt"]  # rows, networks and what waits for them
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
