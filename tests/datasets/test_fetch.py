@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +10,6 @@ import scipy.sparse as sp
 
 from purely import datasets
 from purely.datasets import make_pu
-
-
-def needs_data(test: Callable[..., None]) -> Callable[..., None]:
-    absent = not os.environ.get("PURELY_DATA")
-    test = pytest.mark.skipif(absent, reason="PURELY_DATA, the folder of the datasets, is not set")(test)
-    return pytest.mark.data(test)
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +21,7 @@ def fetch(name: str, cache: Path, **options):
     return getattr(datasets, f"fetch_{name}")(data_home=cache, download_if_missing=False, **options)
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(
     ("name", "shape", "n_train", "n_positive"),
     [
@@ -93,7 +85,7 @@ MNIST_TEST = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
 MNIST_TRAIN = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 
 
-@needs_data
+@pytest.mark.data
 def test_mnist(cache) -> None:
     bunch = fetch("mnist", cache)
     assert bunch.data.shape == (70_000, 784)
@@ -106,7 +98,7 @@ def test_mnist(cache) -> None:
     assert bunch.data[:60_000].std(dtype=np.float64) == pytest.approx(0.3081, abs=5e-5)
 
 
-@needs_data
+@pytest.mark.data
 def test_fashion_mnist(cache) -> None:
     bunch = fetch("fashion_mnist", cache, subset="test")
     assert bunch.data.shape == (10_000, 784)
@@ -118,7 +110,7 @@ def test_fashion_mnist(cache) -> None:
     assert fetch("fashion_mnist", cache, subset="train", return_X_y=True)[1].sum() == 30_000
 
 
-@needs_data
+@pytest.mark.data
 def test_newsgroups(cache) -> None:
     bunch = fetch("20newsgroups_comp_sci", cache)
     assert sp.issparse(bunch.data)

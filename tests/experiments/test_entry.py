@@ -23,7 +23,6 @@ from experiments.smoke import COMMANDS, ROOT, WITHOUT_DATA, entry_points
 from experiments import prior_tables
 
 SOURCES = sorted([*ROOT.glob("experiments/**/*.py"), *ROOT.glob("benchmarks/*.py")])
-needs_data = pytest.mark.skipif(not os.environ.get("PURELY_DATA"), reason="PURELY_DATA names no folder")
 
 
 def source_of(module: str) -> Path:
@@ -31,7 +30,6 @@ def source_of(module: str) -> Path:
     return path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
 
 
-@needs_data
 @pytest.mark.data
 @pytest.mark.slow
 def test_figure1_ends_with_two_jobs(tmp_path) -> None:

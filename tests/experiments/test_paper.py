@@ -25,10 +25,8 @@ from experiments.sets import half_of, load
 from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).parents[2]
-needs_data = pytest.mark.skipif(not os.environ.get("PURELY_DATA"), reason="PURELY_DATA names no folder")
 
 
-@needs_data
 @pytest.mark.data
 @pytest.mark.parametrize(("config", "name"), [(c, name) for c in CONFIGS.values() for name in c.datasets])
 def test_rows_of_a_draw_are_disjoint(config, name):
@@ -116,7 +114,6 @@ def runner(folder):
     )
 
 
-@needs_data
 @pytest.mark.data
 @pytest.mark.slow
 def test_killed_and_resumed_is_not_killed(tmp_path):
