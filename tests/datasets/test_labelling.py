@@ -48,7 +48,8 @@ def test_labels_come_as_often_as_the_propensity_says(data, mechanism, replace, n
         ):
             chance.append(propensity[truth == 1])
             labelled.append(y[truth == 1])
-    e, s = np.concatenate(chance), np.concatenate(labelled)
+    mixed = np.random.default_rng(0).permutation(sum(map(len, chance)))  # rows of one chance in any order
+    e, s = np.concatenate(chance)[mixed], np.concatenate(labelled)[mixed]
     order = np.argsort(e, kind="stable")
     for part in np.array_split(order, 8):
         # five standard errors of independent labels; their number is fixed, so that they vary less
