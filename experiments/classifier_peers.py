@@ -25,6 +25,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 
 from experiments.entry import option, read_options
 from experiments.limits import TIME_LIMIT, limited
@@ -65,7 +68,6 @@ class ClassifierPeers(DrawOptions):
 
 def pulearn_methods() -> dict[str, Make]:
     import pulearn as pl  # type: ignore[import-not-found]
-    from sklearn.svm import SVC
 
     def svc(d: Draw) -> Any:
         return SVC(probability=True, random_state=d.key.seed)
@@ -128,8 +130,6 @@ def toolbox_methods() -> dict[str, Make]:
 def pywsl_methods() -> dict[str, Make]:
     """Its least-squares classifier; its nnPU is a loss for chainer, its class prior needs labelled negatives."""
     from pywsl.pul.pu_mr import PU_SL  # type: ignore[import-not-found]
-    from scipy.spatial.distance import pdist
-    from sklearn.model_selection import GridSearchCV
 
     def searched(d: Draw) -> Any:
         """The widths and strengths that the package's own search names; that search does not run."""

@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 
 from experiments.paper.config import COLUMNS, Config
 from experiments.paper.draws import Draw, Key, draw, load_all
-from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, scores, tice
+from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, pnrl, purl, scores, tice
 from experiments.paper.store import Store
 from experiments.records import provenance, write_rows
 from experiments.sets import PAPER_SETS
@@ -346,8 +346,6 @@ def on_device(device: str) -> None:
 
 def learnt_work(config: Config, name: str, column: str, device: str, scratch: Path) -> float:
     """PNRL or PURL of all draws, left in files; the seconds."""
-    from experiments.paper.methods import pnrl, purl
-
     start = time.perf_counter()
     on_device(device)
     draws = [draw(config, key) for key in keys_of(config, name)]
