@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLDEST ?= .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-oldest lint docs bench paper paper-smoke clean
+.PHONY: help demo test test-fast test-oldest lint docs bench smoke paper paper-smoke clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -45,17 +45,20 @@ docs: $(STAMP) ## HTML documentation, warnings are errors
 bench: $(STAMP) ## speed, as ratios in one run
 	$(BIN)/python -m benchmarks.run
 
-paper: $(STAMP) ## every table and figure of the paper; a GPU is advised, a killed run is resumed
-	$(BIN)/python -m experiments.theorem3
-	$(BIN)/python -m experiments.figure1
-	$(BIN)/python -m experiments.figure2
-	$(BIN)/python -m experiments.paper figure3
-	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper run
+smoke: $(STAMP) ## every experiment and benchmark once, in the smallest size
+	rm -rf build/smoke
+	$(BIN)/python -m experiments.smoke
 
-paper-smoke: $(STAMP) ## a small version of the same, minutes on two cores
+paper: $(STAMP) ## every table and figure of the paper; a GPU is advised, a killed run is resumed
+	$(BIN)/python -m experiments.theorem3 $(SIZE)
+	$(BIN)/python -m experiments.figure1 $(SIZE)
+	$(BIN)/python -m experiments.figure2 $(SIZE)
+	$(BIN)/python -m experiments.paper figure3 $(SIZE)
+	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper run $(SIZE)
+
+paper-smoke: $(STAMP) ## the same commands in the smallest size, a minute on two cores
 	rm -rf build/paper-smoke
-	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper run --config smoke --out build/paper-smoke
-	OMP_NUM_THREADS=1 $(BIN)/python -m experiments.paper figure3 --sizes 500 --trials 2 --out build/paper-smoke
+	$(MAKE) paper SIZE='--smoke --out build/paper-smoke'
 
 clean: ## remove the environment and all that was built
 	rm -rf $(VENV) docs/_build docs/auto_examples docs/api/generated build dist .pytest_cache .mypy_cache .ruff_cache

@@ -7,7 +7,6 @@ how many modules and functions of the package are crossed, how often data are va
 
 from __future__ import annotations
 
-import argparse
 import ast
 import io
 import sys
@@ -15,10 +14,20 @@ import tempfile
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from experiments.entry import Options, option, read_options
+from experiments.records import write_rows
+
+from purely import ClassPrior, PUClassifier
+from purely.cli import main as run_command
+from purely.datasets import make_paper_data
+from purely.representation import PURL
 
 PACKAGE = Path(__file__).parents[1] / "src" / "purely"
 #: Modules that are a reason for an import inside a function: extras, which a user may not have.
@@ -136,12 +145,6 @@ def walk(action: Callable[[], Any]) -> dict[str, int]:
 
 def walks() -> dict[str, Callable[[], Any]]:
     """Actions to be followed, by name."""
-    import numpy as np
-
-    from purely import ClassPrior, PUClassifier
-    from purely.datasets import make_paper_data
-    from purely.representation import PURL
-
     data = make_paper_data(n_positive=200, n_unlabelled=400, class_prior=0.5, random_state=0)
     folder = Path(tempfile.mkdtemp())
     rows = np.column_stack([data.X, data.y])
@@ -150,10 +153,8 @@ def walks() -> dict[str, Callable[[], Any]]:
 
     def command(*words: str) -> Callable[[], Any]:
         def run() -> None:
-            from purely.cli import main
-
             try:
-                main(list(words))
+                run_command(list(words))
             except SystemExit as stop:
                 if stop.code:
                     raise
@@ -170,12 +171,19 @@ def walks() -> dict[str, Callable[[], Any]]:
     }
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class House(Options):
+    """Options of the count."""
+
+    out: Path = option(Path("build/house"), "folder of house.csv")
+    list: bool = option(False, "name every private door and unreasoned hidden import")
+    no_walks: bool = False
+    walks: tuple[str, ...] = option((), "beginnings of the names of the walks to follow; all where none is named")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--list", action="store_true", help="name every private door and unreasoned hidden import")
-    parser.add_argument("--no-walks", action="store_true")
-    arguments = parser.parse_args()
+    options = read_options(House, __doc__, {"walks": ("PURL",)}, arguments)
     paths = sorted(PACKAGE.rglob("*.py"))
     lines: Counter[str] = Counter()
     for path in paths:
@@ -189,12 +197,17 @@ def main() -> None:
     print(f"{len(doors):7,d}  private imports across rooms")
     print(f"{len(reasoned):7,d}  imports inside functions for an optional dependency, {len(others)} without")
     print(f"{sum('Any' in line for p in paths for line in p.read_text().splitlines()):7,d}  lines with Any")
-    if arguments.list:
+    if options.list:
         print(*doors, *others, sep="\n")
-    if not arguments.no_walks:
+    rows = [{"what": room, "count": count} for room, count in sorted(lines.items())]
+    if not options.no_walks:
         warnings.simplefilter("ignore")
         for name, action in walks().items():
-            print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in walk(action).items()))
+            if name.startswith(options.walks or ""):
+                crossed = walk(action)
+                print(f"{name}: " + ", ".join(f"{count} {what}" for what, count in crossed.items()))
+                rows += [{"what": f"{name}, {what}", "count": count} for what, count in crossed.items()]
+    write_rows("house", rows, options.out)
 
 
 if __name__ == "__main__":

@@ -7,38 +7,42 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 
+from experiments.entry import read_options
 from experiments.records import write_rows
 
-from benchmarks.timing import RESULTS
+from benchmarks.timing import BenchmarkOptions, in_turn
 
-REPEATS = 11
+STATEMENTS = ("pass", "import sklearn.linear_model", "import purely", "import purely; purely.PUSMI")
+SMOKE = {"repeats": 1, "statements": STATEMENTS[:3]}
 
 
-def once(statement: str) -> float:
-    """Seconds of a process that runs one statement, less nothing: start-up is part of both sides."""
-    start = time.perf_counter()
+@dataclass(frozen=True)
+class ImportTime(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    repeats: int = 11
+    statements: tuple[str, ...] = STATEMENTS
+
+
+def once(statement: str) -> None:
+    """A process that runs one statement; its start-up is timed by "pass"."""
     subprocess.run([sys.executable, "-c", statement], check=True)
-    return time.perf_counter() - start
 
 
-def main() -> None:
-    statements = ["pass", "import sklearn.linear_model", "import purely", "import purely; purely.PUSMI"]
-    times: dict[str, list[float]] = {s: [] for s in statements}
-    for repeat in range(REPEATS + 1):
-        for statement in statements:
-            taken = once(statement)
-            if repeat:  # the first round warms the disk cache
-                times[statement].append(taken)
-    start_up = min(times["pass"])
-    base = min(times["import sklearn.linear_model"]) - start_up
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(ImportTime, __doc__, SMOKE, arguments)
+    times = in_turn({s: partial(once, s) for s in options.statements}, options.repeats)
+    start_up, base, *_ = (min(values) for values in times.values())
     rows = []
-    for statement in statements[1:]:
+    for statement in options.statements[1:]:
         net = min(times[statement]) - start_up
-        rows.append({"statement": statement, "seconds": net, "ratio": net / base})
-        print(f"{statement:32} {net:.3f} s   {net / base:.2f} times sklearn.linear_model")
-    write_rows("import_time", rows, folder=RESULTS)
+        rows.append({"statement": statement, "seconds": net, "ratio": net / (base - start_up)})
+        print(f"{statement:32} {net:.3f} s   {net / (base - start_up):.2f} times sklearn.linear_model")
+    write_rows("import_time", rows, options.out)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Speed of the class priors, as ratios in one run.
 
-    OMP_NUM_THREADS=2 PYTHONPATH=src python benchmarks/kernel_mean.py                  # all sections, about 8 minutes
-    OMP_NUM_THREADS=2 PYTHONPATH=src python benchmarks/kernel_mean.py --sections authors --reference 0.5
-    OMP_NUM_THREADS=1 PYTHONPATH=src python benchmarks/kernel_mean.py --clock cpu      # on a machine others use too
+    OMP_NUM_THREADS=2 python -m benchmarks.kernel_mean                  # all sections, about 8 minutes
+    OMP_NUM_THREADS=2 python -m benchmarks.kernel_mean --sections authors --reference 0.5
+    OMP_NUM_THREADS=1 python -m benchmarks.kernel_mean --clock cpu      # on a machine others use too
 
 Sections: `authors` (KM1 + KM2 against 34 dense programmes by cvxopt, the procedure of the method's authors, and against
 one float64 Gram matrix), `large` (n = 10,000: ratio to the Gram pass, and memory), `scores` (10^6 scores: prior and
@@ -11,19 +11,37 @@ interval against a NumPy sort), `default` (ClassPrior against best bin on random
 
 from __future__ import annotations
 
-import argparse
 import os
-import time
 import tracemalloc
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from cvxopt import matrix, solvers, spmatrix
+from experiments.entry import option, read_options
 
+from benchmarks.timing import CLOCKS, BenchmarkOptions, in_turn
 from purely.prior import BestBinPrior, ClassPrior
 from purely.prior.kernel_mean import kernel_mean
+
+SMOKE = {"n_positive": 60, "n_unlabelled": 120, "priors": (0.5,), "reference": (0.5,), "columns": (5,)}
+SMOKE |= {"n_large": 400, "n_scores": 10_000, "repeats": 1}
+
+
+@dataclass(frozen=True)
+class KernelMean(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    sections: tuple[str, ...] = option(("authors", "large", "scores", "default"), "all by default")
+    priors: tuple[float, ...] = (0.3, 0.5, 0.7)
+    reference: tuple[float, ...] = option((0.3, 0.5, 0.7), "priors to solve by cvxopt")
+    n_positive: int = 1000
+    n_unlabelled: int = 2000
+    n_large: int = option(10_000, "rows of the section large, three in ten of them positive")
+    n_scores: int = 10**6
+    columns: tuple[int, ...] = option((20, 100, 784), "of the section default")
 
 
 def sample(n_p: int, n_u: int, d: int, prior: float, seed: int = 0) -> tuple[Any, Any]:
@@ -35,19 +53,10 @@ def sample(n_p: int, n_u: int, d: int, prior: float, seed: int = 0) -> tuple[Any
     return X, np.arange(n_p + n_u) < n_p
 
 
-CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-clock = time.perf_counter
-
-
-def seconds(*calls: Callable[[], Any], repeats: int = 3) -> list[float]:
-    """The shortest time of each call; the calls take turns, so that a busy machine disturbs all of them alike."""
-    taken: list[list[float]] = [[] for _ in calls]
-    for _ in range(repeats):
-        for call, mine in zip(calls, taken, strict=True):
-            start = clock()
-            call()
-            mine.append(clock() - start)
-    return [min(mine) for mine in taken]
+def shortest(options: KernelMean, *calls: Callable[[], Any]) -> list[float]:
+    """The shortest time of each call."""
+    times = in_turn({str(i): call for i, call in enumerate(calls)}, options.repeats, options.clock)
+    return [min(values) for values in times.values()]
 
 
 def gram(X: Any, width: float) -> Any:
@@ -70,13 +79,11 @@ class Reference:
     seconds: float
 
 
-def authors_procedure(X: Any, positive: Any, width: float) -> Reference:
+def authors_procedure(X: Any, positive: Any, width: float, clock: Callable[[], float]) -> Reference:
     """Bisection of [1, 8] with forward differences, twice; every distance by cvxopt at its default tolerance.
 
     The identity of the constraints is sparse, which makes cvxopt several times faster than a dense one does.
     """
-    from cvxopt import matrix, solvers, spmatrix
-
     solvers.options["show_progress"] = False
     K = gram(X, width)
     n = len(X)
@@ -108,103 +115,89 @@ def authors_procedure(X: Any, positive: Any, width: float) -> Reference:
     return Reference(kappa, solved, clock() - start)
 
 
-def section_authors(priors: list[float], reference: list[float]) -> None:
-    print("\nn_P = 1,000, n_U = 2,000, d = 20")
-    for prior in priors:
-        X, positive = sample(1000, 2000, 20, prior)
+def section_authors(options: KernelMean) -> Iterator[str]:
+    n_p, n_u = options.n_positive, options.n_unlabelled
+    yield f"\nn_P = {n_p:,}, n_U = {n_u:,}, d = 20"
+    for prior in options.priors:
+        X, positive = sample(n_p, n_u, 20, prior)
         found = kernel_mean(X, positive)
-        one_gram, both, km1 = seconds(
+        one_gram, both, km1 = shortest(
+            options,
             lambda X=X, w=found.bandwidth: gram(X, w),
             lambda X=X, p=positive: kernel_mean(X, p),
             lambda X=X, p=positive: kernel_mean(X, p, variants=("km1",)),
-            repeats=7,
         )
-        print(
+        yield (
             f"prior {prior}: KM1 {found.kappa['km1']:.3f}, KM2 {found.kappa['km2']:.3f}; Gram {one_gram:.3f} s; "
-            f"KM1 + KM2 {both:.3f} s = {both / one_gram:.1f} Grams; KM1 {km1:.3f} s = {km1 / one_gram:.1f} Grams",
-            flush=True,
+            f"KM1 + KM2 {both:.3f} s = {both / one_gram:.1f} Grams; KM1 {km1:.3f} s = {km1 / one_gram:.1f} Grams"
         )
-        if prior in reference:
-            theirs = authors_procedure(X, positive, found.bandwidth)
-            print(
+        if prior in options.reference:
+            theirs = authors_procedure(X, positive, found.bandwidth, CLOCKS[options.clock])
+            yield (
                 f"    {theirs.n_programmes} cvxopt programmes {theirs.seconds:.1f} s "
                 f"= {theirs.seconds / both:.0f} times KM1 + KM2; "
-                f"KM1 {theirs.kappa['km1']:.3f}, KM2 {theirs.kappa['km2']:.3f}",
-                flush=True,
+                f"KM1 {theirs.kappa['km1']:.3f}, KM2 {theirs.kappa['km2']:.3f}"
             )
 
 
-def section_large() -> None:
-    X, positive = sample(3000, 7000, 20, 0.5)
+def section_large(options: KernelMean) -> Iterator[str]:
+    n_p = 3 * options.n_large // 10
+    X, positive = sample(n_p, options.n_large - n_p, 20, 0.5)
     found = kernel_mean(X, positive)
-    one_gram, both = seconds(lambda: gram(X, found.bandwidth), lambda: kernel_mean(X, positive), repeats=2)
+    one_gram, both = shortest(options, lambda: gram(X, found.bandwidth), lambda: kernel_mean(X, positive))
     tracemalloc.start()
     kernel_mean(X, positive)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    print(
-        f"\nn = 10,000, d = 20: Gram {one_gram:.2f} s; KM1 + KM2 {both:.2f} s = {both / one_gram:.1f} Grams; "
-        f"peak {peak / 1e6:.0f} MB",
-        flush=True,
+    yield (
+        f"\nn = {options.n_large:,}, d = 20: Gram {one_gram:.2f} s; KM1 + KM2 {both:.2f} s = {both / one_gram:.1f} "
+        f"Grams; peak {peak / 1e6:.0f} MB"
     )
 
 
-def section_scores() -> None:
-    rng = np.random.default_rng(0)
-    n = 10**6
-    scores = rng.normal(size=n)
-    y = np.zeros(n, dtype=int)
+def section_scores(options: KernelMean) -> Iterator[str]:
+    n = options.n_scores
+    scores, y = np.random.default_rng(0).normal(size=n), np.zeros(n, dtype=int)
     y[: n // 3] = 1
     scores[: n // 3] += 3.0
     scores[n // 2 : n // 2 + n // 6] += 3.0
-    X = scores[:, None]
     prior = BestBinPrior(ratio=None)
-    sort, took = seconds(lambda: np.sort(scores), lambda: prior.fit(X, y), repeats=5)
-    print(
-        f"\n10^6 scores: sort {sort:.3f} s; prior {prior.class_prior_:.3f} and interval {took:.3f} s; "
+    sort, took = shortest(options, lambda: np.sort(scores), lambda: prior.fit(scores[:, None], y))
+    yield (
+        f"\n{n:,} scores: sort {sort:.3f} s; prior {prior.class_prior_:.3f} and interval {took:.3f} s; "
         f"allowed 3 sorts + 1 s = {3 * sort + 1:.2f} s"
     )
 
 
-def section_default() -> None:
-    print("\nClassPrior beside best bin on random-forest scores, n_P = 1,000, n_U = 2,000")
-    for d in (20, 100, 784):
-        X, positive = sample(1000, 2000, d, 0.5)
+def section_default(options: KernelMean) -> Iterator[str]:
+    n_p, n_u = options.n_positive, options.n_unlabelled
+    yield f"\nClassPrior beside best bin on random-forest scores, n_P = {n_p:,}, n_U = {n_u:,}"
+    for d in options.columns:
+        X, positive = sample(n_p, n_u, d, 0.5)
         y = positive.astype(int)
-        forest, ours = seconds(
+        forest, ours = shortest(
+            options,
             lambda X=X, y=y: ClassPrior("forest", "best-bin").fit(X, y),
             lambda X=X, y=y: ClassPrior().fit(X, y),
-            repeats=2,
         )
-        print(
-            f"d = {d}: ClassPrior {ours:.2f} s, best bin on forest {forest:.2f} s, ratio {ours / forest:.2f}",
-            flush=True,
-        )
+        yield f"d = {d}: ClassPrior {ours:.2f} s, best bin on forest {forest:.2f} s, ratio {ours / forest:.2f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    every = ("authors", "large", "scores", "default")
-    parser.add_argument("--sections", nargs="*", choices=every, default=every)
-    parser.add_argument("--priors", nargs="*", type=float, default=[0.3, 0.5, 0.7])
-    parser.add_argument("--reference", nargs="*", type=float, default=[0.3, 0.5, 0.7], help="priors to solve by cvxopt")
-    parser.add_argument("--clock", choices=CLOCKS, default="wall", help="cpu: for one thread on a busy machine")
-    args = parser.parse_args()
-    global clock
-    clock = CLOCKS[args.clock]
+SECTIONS = {"authors": section_authors, "large": section_large, "scores": section_scores, "default": section_default}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(KernelMean, __doc__, SMOKE, arguments)
     warnings.simplefilter("ignore", category=UserWarning)
-    print(
-        f"{os.cpu_count()} cores, OMP_NUM_THREADS={os.environ.get('OMP_NUM_THREADS', 'unset')}, "
-        f"numpy {np.__version__}, {args.clock} clock"
-    )
-    if "authors" in args.sections:
-        section_authors(args.priors, args.reference)
-    if "large" in args.sections:
-        section_large()
-    if "scores" in args.sections:
-        section_scores()
-    if "default" in args.sections:
-        section_default()
+    threads = os.environ.get("OMP_NUM_THREADS", "unset")
+    said = [f"{os.cpu_count()} cores, OMP_NUM_THREADS={threads}, numpy {np.__version__}, {options.clock} clock"]
+    print(said[0])
+    for section in options.sections:
+        for line in SECTIONS[section](options):
+            print(line, flush=True)
+            said.append(line)
+    options.out.mkdir(parents=True, exist_ok=True)
+    (options.out / "kernel_mean.txt").write_text("\n".join(said) + "\n")
 
 
 if __name__ == "__main__":

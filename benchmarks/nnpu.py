@@ -9,29 +9,41 @@ On a machine that others use, short pieces in turn and their minima say more tha
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
+from experiments.entry import read_options
 from experiments.records import write_rows
 from torch import nn
 
-from benchmarks.timing import RESULTS
+from benchmarks.timing import BenchmarkOptions, in_turn
 from purely import stack
 from purely.classifiers import NNPUClassifier
 
-N_POSITIVE, N_UNLABELLED, N_COLUMNS, PRIOR, BATCH = 1_000, 2_000, 784, 0.5, 250
+N_POSITIVE, N_UNLABELLED, PRIOR, BATCH = 1_000, 2_000, 0.5, 250
+SMOKE = {"epochs": 1, "repeats": 1, "threads": 1, "columns": 10}
 
 
-def data() -> tuple[Any, Any]:
+@dataclass(frozen=True)
+class NNPU(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    repeats: int = 3
+    epochs: int = 200
+    threads: int = 2
+    columns: int = 784
+
+
+def data(n_columns: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
-    P = rng.normal(size=(N_POSITIVE, N_COLUMNS)).astype(np.float32)
-    U = rng.normal(size=(N_UNLABELLED, N_COLUMNS)).astype(np.float32)
+    P = rng.normal(size=(N_POSITIVE, n_columns)).astype(np.float32)
+    U = rng.normal(size=(N_UNLABELLED, n_columns)).astype(np.float32)
     P[:, :5] += 1.0
     U[: N_UNLABELLED // 2, :5] += 1.0
     return stack(P, U)
@@ -53,16 +65,16 @@ def ours(X: Any, y: Any, epochs: int) -> None:
     ).fit(X, y)
 
 
-def network() -> nn.Sequential:
+def network(n_columns: int) -> nn.Sequential:
     torch.manual_seed(0)
-    widths = (N_COLUMNS, 300, 300, 300)
+    widths = (n_columns, 300, 300, 300)
     hidden = [part for a, b in pairwise(widths) for part in (nn.Linear(a, b, bias=False), nn.BatchNorm1d(b), nn.ReLU())]
     return nn.Sequential(*hidden, nn.Linear(300, 1))
 
 
 def bare(X: Any, y: Any, epochs: int) -> None:
     """What one writes by hand: modules, torch's Adam, a permutation an epoch."""
-    model = network()
+    model = network(X.shape[1])
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-3)
     P, U = torch.from_numpy(X[y == 1]), torch.from_numpy(X[y == 0])
     steps = round((len(P) + len(U)) / BATCH)
@@ -85,46 +97,28 @@ def peer(X: Any, y: Any, epochs: int) -> None:
     # Its batches are of P and of U apart, and an epoch is one of the larger: as many steps as ours take.
     size = -(-N_UNLABELLED // round((N_POSITIVE + N_UNLABELLED) / BATCH))
     NonNegativePUClassifier(
-        network(), class_prior=PRIOR, max_epochs=epochs, patience=epochs + 1, batch_size=size, device="cpu"
+        network(X.shape[1]), class_prior=PRIOR, max_epochs=epochs, patience=epochs + 1, batch_size=size, device="cpu"
     ).fit(X, y)
 
 
-def seconds(task: Callable[[Any, Any, int], None], X: Any, y: Any, epochs: int, clock: Callable[[], float]) -> float:
-    start = clock()
-    task(X, y, epochs)
-    return clock() - start
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--epochs", type=int, default=200)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument(
-        "--clock", choices=("wall", "cpu"), default="wall", help="cpu: the processor's time of all threads"
-    )
-    args = parser.parse_args()
-    clock = {"wall": time.perf_counter, "cpu": time.process_time}[args.clock]
-    torch.set_num_threads(args.threads)
-    X, y = data()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(NNPU, __doc__, SMOKE, arguments)
+    torch.set_num_threads(options.threads)
+    X, y = data(options.columns)
     tasks: dict[str, Callable[[Any, Any, int], None]] = {"bare torch loop": bare, "purely": ours}
-    if importlib.util.find_spec("pu_toolbox"):
+    if find_spec("pu_toolbox"):
         tasks["pu-toolbox"] = peer
     else:
         print("pu-toolbox is not installed")
-    times: dict[str, list[float]] = {name: [] for name in tasks}
-    for task in tasks.values():
-        task(X, y, 1)
-    for _ in range(args.repeats):  # in turn, so that a busy machine slows all
-        for name, task in tasks.items():
-            times[name].append(seconds(task, X, y, args.epochs, clock))
+    calls = {name: partial(task, X, y, options.epochs) for name, task in tasks.items()}
+    times = in_turn(calls, options.repeats, options.clock)
     base = min(times["bare torch loop"])
     rows = []
     for name, values in times.items():
-        row = {"what": name, "epochs": args.epochs, "repeats": args.repeats, "threads": args.threads}
-        rows.append({**row, "clock": args.clock, "seconds": min(values), "ratio": min(values) / base})
+        row = {"what": name, "epochs": options.epochs, "repeats": options.repeats, "threads": options.threads}
+        rows.append({**row, "clock": options.clock, "seconds": min(values), "ratio": min(values) / base})
         print(f"{name:20} {min(values):8.2f} s   {min(values) / base:6.2f} times the bare loop")
-    write_rows("nnpu", rows, folder=RESULTS)
+    write_rows("nnpu", rows, options.out)
 
 
 if __name__ == "__main__":

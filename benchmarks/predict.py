@@ -1,36 +1,41 @@
 """``purely predict`` on many rows against reading the file alone, in one run, alternating.
 
-``python -m benchmarks.predict [ROWS]``, 5 million by default: 20 columns of Parquet, a model of the size "fast". Both
-sides run in one process that has already started: what the interpreter and the libraries take to load is given beside.
+``python -m benchmarks.predict [--rows ROWS]``, 5 million by default: 20 columns of Parquet, a model of the size "fast".
+Both sides run in one process that has predicted once: what interpreter, libraries and model take to load the first time
+is given beside.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
-import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from experiments.entry import read_options
 from experiments.records import write_rows
 
-from benchmarks.timing import RESULTS, in_child
+from benchmarks.timing import BenchmarkOptions, in_child
+from purely.cli import main as run_command
 
-COLUMNS, CHUNK, REPEATS = 20, 250_000, 5
+COLUMNS, CHUNK = 20, 250_000
+SMOKE = {"rows": 2_000, "repeats": 1}
 
 CODE = """
 import time
 begin = time.perf_counter()
 import pyarrow.parquet as pq
-from pathlib import Path
-from purely.cli._predict import _write_all
-from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import Session
-from purely.tables import open_table
-model = Scorer(load_model({model!r}))
+from purely.cli import main
+def predict(rows):
+    try:
+        main(["predict", {model!r}, rows, "-o", {out!r}, "--quiet"])
+    except SystemExit as stop:
+        assert not stop.code, stop.code
+predict({few!r})
 started = time.perf_counter() - begin
 import resource
 model_gib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -38,17 +43,21 @@ def read():
     with pq.ParquetFile({rows!r}, pre_buffer=False) as file:  # the faster way, and the one predict takes
         for batch in file.iter_batches(batch_size=1 << 16):
             pass
-def predict():
-    with Session(quiet=True).step("") as step:
-        _write_all(model, open_table({rows!r}), [], Path({out!r}), 0.5, step)
-def seconds(task):
+def seconds(task, *arguments):
     start = time.perf_counter()
-    task()
+    task(*arguments)
     return time.perf_counter() - start
 read()
-pairs = [(seconds(read), seconds(predict)) for _ in range({repeats})]
+pairs = [(seconds(read), seconds(predict, {rows!r})) for _ in range({repeats})]
 result = {{"start_seconds": started, "pairs": pairs, "model_gib": model_gib}}
 """
+
+
+@dataclass(frozen=True)
+class Predict(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    rows: int = 5_000_000
 
 
 def draw(rng: np.random.Generator, n: int, share: float) -> Any:
@@ -71,32 +80,32 @@ def write_pool(path: Path, n: int) -> None:
 
 
 def fit_model(folder: Path) -> Path:
-    from purely.cli._app import run
-
     rng = np.random.default_rng(1)
     X = np.concatenate([draw(rng, 900, 1.0), draw(rng, 5000, 0.05)])
     labels = pa.array(np.repeat([1, 0], [900, 5000]))
     pq.write_table(table_of(X).append_column("label", labels), folder / "train.parquet")
     model = folder / "fast.purely"
-    options = ["--size", "fast", "--class-prior", "0.05", "--device", "cpu", "--quiet", "-o", str(model)]
-    if run(["fit", str(folder / "train.parquet"), *options]):
-        raise SystemExit("the model could not be fitted.")
+    words = ["--size", "fast", "--class-prior", "0.05", "--device", "cpu", "--quiet", "-o", str(model)]
+    try:
+        run_command(["fit", str(folder / "train.parquet"), *words])
+    except SystemExit as stop:
+        if stop.code:
+            raise
     return model
 
 
-def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1].isdigit() else 5_000_000
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Predict, __doc__, SMOKE, arguments)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        model, rows = fit_model(folder), folder / "pool.parquet"
-        write_pool(rows, n)
-        time.sleep(1.0)
-        code = CODE.format(model=str(model), rows=str(rows), out=str(folder / "out.parquet"), repeats=REPEATS)
-        found = in_child(code)
+        files = {key: str(folder / f"{key}.parquet") for key in ("rows", "few", "out")}
+        write_pool(Path(files["rows"]), options.rows)
+        write_pool(Path(files["few"]), 100)
+        found = in_child(CODE.format(model=str(fit_model(folder)), repeats=options.repeats, **files))
     read, predict = (float(np.median(side)) for side in zip(*found["pairs"], strict=True))
     ratios = [p / r for r, p in found["pairs"]]
     row = {
-        "rows": n,
+        "rows": options.rows,
         "columns": COLUMNS,
         "read_seconds": read,
         "predict_seconds": predict,
@@ -108,7 +117,7 @@ def main() -> None:
         "peak_gib": found["peak_gib"],
     }
     print(", ".join(f"{key} {value:.3g}" for key, value in row.items()))
-    write_rows("predict", [row], folder=RESULTS)
+    write_rows("predict", [row], options.out)
 
 
 if __name__ == "__main__":

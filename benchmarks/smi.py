@@ -7,25 +7,39 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from densratio import densratio
+from experiments.entry import option, read_options
 from experiments.records import write_rows
 
-from benchmarks.timing import RESULTS, in_child, seconds
+from benchmarks.timing import BenchmarkOptions, in_child, in_turn
 from purely import PUSMI, stack
 from purely.exceptions import SearchBoundWarning
-from purely.folds import fold_of_rows
 from purely.smi.basis import GaussianBases, row_blocks
 
-N_POSITIVE, N_UNLABELLED, N_COLUMNS, N_CENTERS, N_FOLDS = 1_000, 2_000, 20, 100, 5
+N_COLUMNS, N_CENTERS, N_FOLDS = 20, 100, 5
 BANDWIDTHS = np.logspace(0.0, 1.5, 9)
 ALPHAS = np.logspace(-3.0, 1.0, 9)
+SMOKE = {"repeats": 1, "n_positive": 100, "n_unlabelled": 200, "growth": (500,)}
 
 
-def data(n_unlabelled: int = N_UNLABELLED) -> tuple[Any, Any]:
+@dataclass(frozen=True)
+class SMI(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    repeats: int = 9
+    n_positive: int = 1_000
+    n_unlabelled: int = 2_000
+    growth: tuple[int, ...] = option((10_000, 100_000, 1_000_000), "numbers of unlabelled rows to time in turn")
+
+
+def data(n_positive: int, n_unlabelled: int) -> tuple[Any, Any]:
     rng = np.random.default_rng(0)
-    P = rng.normal(size=(N_POSITIVE, N_COLUMNS))
+    P = rng.normal(size=(n_positive, N_COLUMNS))
     U = rng.normal(size=(n_unlabelled, N_COLUMNS))
     P[:, :2] += 1.0
     U[: n_unlabelled // 2, :2] += 1.0
@@ -66,8 +80,6 @@ def floor(X: Any, centers: Any) -> None:
 
 
 def peer(X: Any, positive: Any) -> Any:
-    from densratio import densratio
-
     return densratio(
         X[positive],
         X[~positive],
@@ -84,40 +96,44 @@ GROWTH = """
 import time, warnings
 warnings.simplefilter("ignore")
 from benchmarks.smi import data, ours
-X, y = data({n})
+X, y = data({n_positive}, {n})
 start = time.perf_counter()
 ours().set_params(n_jobs={jobs}).fit(X, y)
 result = {{"seconds": time.perf_counter() - start}}
 """
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(SMI, __doc__, SMOKE, arguments)
     warnings.simplefilter("ignore", SearchBoundWarning)
-    X, y = data()
+    X, y = data(options.n_positive, options.n_unlabelled)
     positive = y == 1
     fitted = ours().fit(X, y)
-    # the same folds for the loop: the estimator deals them out by the rows' content and its seed
-    folds = fold_of_rows(X, positive, N_FOLDS, fitted._seed)
+    folds = fitted.folds_
     same = plain_loop(X, positive, fitted.centers_, folds) == (fitted.bandwidth_, fitted.alpha_)
-    times = {
-        "floor: basis alone": seconds(lambda: floor(X, fitted.centers_), 9),
-        "purely": seconds(lambda: ours().fit(X, y), 9),
-        "plain loop": seconds(lambda: plain_loop(X, positive, fitted.centers_, folds), 1),
-        "densratio": seconds(lambda: peer(X, positive), 1),
+    often: dict[str, Callable[[], Any]] = {
+        "floor: basis alone": lambda: floor(X, fitted.centers_),
+        "purely": lambda: ours().fit(X, y),
     }
+    once: dict[str, Callable[[], Any]] = {
+        "plain loop": lambda: plain_loop(X, positive, fitted.centers_, folds),
+        "densratio": lambda: peer(X, positive),
+    }
+    times = in_turn(often, options.repeats, options.clock) | in_turn(once, 1, options.clock)
     mine = min(times["purely"])
     rows = []
     for name, values in times.items():
-        rows.append({"what": name, "n_unlabelled": N_UNLABELLED, "seconds": min(values), "ratio": min(values) / mine})
-        print(f"{name:20} {min(values):8.4f} s   {min(values) / mine:7.2f} times purely")
+        ratio = min(values) / mine
+        rows.append({"what": name, "n_unlabelled": options.n_unlabelled, "seconds": min(values), "ratio": ratio})
+        print(f"{name:20} {min(values):8.4f} s   {ratio:7.2f} times purely")
     print(f"purely is {mine / min(times['floor: basis alone']):.2f} floors; the loop chooses the same cell: {same}")
-    for n in (10_000, 100_000, 1_000_000):
-        grown = in_child(GROWTH.format(n=n, jobs=2))
+    for n in options.growth:
+        grown = in_child(GROWTH.format(n_positive=options.n_positive, n=n, jobs=2))
         taken, peak = grown["seconds"], grown["peak_gib"]
         what = f"growth, peak {peak:.2f} GiB"
         rows.append({"what": what, "n_unlabelled": n, "seconds": taken, "ratio": taken / mine})
         print(f"n_U = {n:>9,}: {taken:7.2f} s, {1e6 * taken / n:.2f} s a million rows, peak {peak:.2f} GiB")
-    write_rows("smi", rows, folder=RESULTS)
+    write_rows("smi", rows, options.out)
 
 
 if __name__ == "__main__":

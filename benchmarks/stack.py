@@ -4,29 +4,26 @@
   123 and 784, dropout as in the default.
 - One network against the same loop in bare torch (``nn.Sequential``, ``torch.optim.Adam``, the same minibatches and
   held-out evaluation).
-- With ``--many``: 100 networks of MNIST size on the device, beside the least time that their arithmetic and memory
+- With ``--many 100``: 100 networks of MNIST size on the device, beside the least time that their arithmetic and memory
   traffic take.
 
     python -m benchmarks.stack --device cpu --threads 2
-    python -m benchmarks.stack --device cuda --many
+    python -m benchmarks.stack --device cuda --many 100
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import torch
+from experiments.entry import option, read_options
 from experiments.records import write_rows
 from torch import nn
 
-from benchmarks.timing import RESULTS
+from benchmarks.timing import BenchmarkOptions, in_turn
 from purely.nn.losses import LogisticLoss, logistic_loss
 from purely.nn.networks import StackedMLP
 from purely.nn.plan import Architecture, TrainingSettings
@@ -38,6 +35,23 @@ HIDDEN, COMPONENTS = 60, 20
 
 #: (operations a second in float32, bytes a second) of devices whose floor is printed; from the vendor's data sheet.
 PEAKS = {"NVIDIA H200": (67e12, 4.8e12)}
+
+
+SMOKE = {"networks": 2, "epochs": 1, "repeats": 1, "threads": 1, "columns": (22,), "many": 2, "many_epochs": 1}
+
+
+@dataclass(frozen=True)
+class Stack(BenchmarkOptions):
+    """Options of this benchmark."""
+
+    device: str = option("cpu", choices=("cpu", "cuda"))
+    repeats: int = 3
+    threads: int = 2
+    networks: int = 20
+    epochs: int = 10
+    columns: tuple[int, ...] = (22, 123, 784)
+    many: int = option(0, "also time so many networks of MNIST size, such as 100")
+    many_epochs: int = 100
 
 
 @dataclass(frozen=True)
@@ -114,14 +128,15 @@ def fit_bare(prob: Problem, m: int, settings: TrainingSettings, device: torch.de
     return net
 
 
-def seconds(run: Callable[[], Any], device: torch.device) -> float:
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    start = time.perf_counter()
-    run()
-    if device.type == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - start
+def whole(run: Callable[[], Any], device: torch.device) -> Callable[[], None]:
+    """A run that ends when the device has done all of it."""
+
+    def wait() -> None:
+        run()
+        if device.type == "cuda":
+            torch.cuda.synchronize()
+
+    return wait
 
 
 def compare(
@@ -130,15 +145,13 @@ def compare(
     """Times of the stack, of its networks one after another, and of bare torch: medians over interleaved repeats."""
     prob = problem(n_networks, d, device)
     everyone = list(range(n_networks))
-    runs: list[Callable[[], Any]] = [
-        lambda: fit_stack(prob, everyone, settings, device),
-        lambda: [fit_stack(prob, [m], settings, device) for m in everyone],
-        lambda: [fit_bare(prob, m, settings, device) for m in everyone],
-    ]
-    fit_stack(prob, everyone[:1], settings, device)  # warm up
-    fit_bare(prob, 0, settings, device)
-    times = np.array([[seconds(run, device) for run in runs] for _ in range(repeats)])
-    stack, alone, bare = (float(t) for t in np.median(times, axis=0))
+    runs: dict[str, Callable[[], Any]] = {
+        "stack": lambda: fit_stack(prob, everyone, settings, device),
+        "alone": lambda: [fit_stack(prob, [m], settings, device) for m in everyone],
+        "bare": lambda: [fit_bare(prob, m, settings, device) for m in everyone],
+    }
+    times = in_turn({name: whole(run, device) for name, run in runs.items()}, repeats)
+    stack, alone, bare = (float(np.median(values)) for values in times.values())
     print(
         f"d = {d:3d}: stack {stack:.2f} s, one after another {alone:.2f} s, bare torch {bare:.2f} s | stack is "
         f"{alone / stack:.1f} times as fast as one after another; one network: {alone / bare:.2f} times bare torch",
@@ -175,33 +188,24 @@ def floor(n_networks: int, d: int, shape: BatchShape, epochs: int, device: torch
     return f"{text}; floor {flops / peak[0]:.2f} s of arithmetic, {traffic / peak[1]:.2f} s of memory traffic"
 
 
-def main(argv: Sequence[str] = ()) -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--networks", type=int, default=20)
-    parser.add_argument("--epochs", type=int, default=10)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for the rows")
-    parser.add_argument("--many", action="store_true", help="also time 100 networks of MNIST size, 100 epochs")
-    arguments = parser.parse_args(argv)
-    torch.set_num_threads(arguments.threads)
-    device = torch.device(arguments.device)
-    settings = TrainingSettings(max_epochs=arguments.epochs, patience=10**6, dropout=0.2)
-    named = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {arguments.threads} threads"
-    print(f"torch {torch.__version__}, {named}; {arguments.networks} networks, {arguments.epochs} epochs")
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Stack, __doc__, SMOKE, arguments)
+    torch.set_num_threads(options.threads)
+    device = torch.device(options.device)
+    settings = TrainingSettings(max_epochs=options.epochs, patience=10**6, dropout=0.2)
+    named = torch.cuda.get_device_name() if device.type == "cuda" else f"CPU, {options.threads} threads"
+    print(f"torch {torch.__version__}, {named}; {options.networks} networks, {options.epochs} epochs")
     rows = [
-        {"device": named, **compare(d, arguments.networks, arguments.repeats, settings, device)} for d in (22, 123, 784)
+        {"device": named, **compare(d, options.networks, options.repeats, settings, device)} for d in options.columns
     ]
-    print(write_rows(f"stack_{device.type}", rows, arguments.out))
-    if arguments.many:
-        epochs = 100
-        prob = problem(100, 784, device)
-        many = TrainingSettings(max_epochs=epochs, patience=10**6, dropout=0.2)
-        fit_stack(prob, [0], TrainingSettings(max_epochs=2, patience=10**6, dropout=0.2), device)
-        took = seconds(lambda: fit_stack(prob, list(range(100)), many, device), device)
-        print(f"100 networks, d = 784, {epochs} epochs: {took:.2f} s ({floor(100, 784, prob.shape, epochs, device)})")
+    print(write_rows(f"stack_{device.type}", rows, options.out))
+    if n := options.many:
+        prob = problem(n, 784, device)
+        many = replace(settings, max_epochs=options.many_epochs)
+        (took,) = in_turn({"many": whole(lambda: fit_stack(prob, list(range(n)), many, device), device)}, 1)["many"]
+        least = floor(n, 784, prob.shape, options.many_epochs, device)
+        print(f"{n} networks, d = 784, {options.many_epochs} epochs: {took:.2f} s ({least})")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -1,4 +1,4 @@
-"""Shared by the benchmarks: repeated timing, peak memory of a child process, rows with provenance."""
+"""Shared by the benchmarks: options, timing in turns, peak memory of a child process."""
 
 from __future__ import annotations
 
@@ -6,21 +6,40 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.entry import Options, option
+
 RESULTS = Path(__file__).parent / "results"
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
 
 
-def seconds(task: Callable[[], Any], repeats: int) -> list[float]:
-    """Wall-clock seconds of each repeat, after one that is not counted."""
-    task()
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
+@dataclass(frozen=True)
+class BenchmarkOptions(Options):
+    """Options of every benchmark."""
+
+    out: Path = option(RESULTS, "folder of the results")
+    repeats: int = option(5, "how often each task is timed")
+    clock: str = option("wall", "cpu: the processor's time of all threads, for a busy machine", choices=CLOCKS)
+
+
+def in_turn(tasks: Mapping[str, Callable[[], Any]], repeats: int, clock: str = "wall") -> dict[str, list[float]]:
+    """Seconds of each repeat of each task, after one that is not counted.
+
+    The tasks take turns, so that a busy machine slows all of them alike; their minima say most.
+    """
+    now = CLOCKS[clock]
+    for task in tasks.values():
         task()
-        times.append(time.perf_counter() - start)
+    times: dict[str, list[float]] = {name: [] for name in tasks}
+    for _ in range(repeats):
+        for name, task in tasks.items():
+            start = now()
+            task()
+            times[name].append(now() - start)
     return times
 
 

@@ -5,33 +5,34 @@ of the networks is trained on all draws of a data set as one stack, with that pr
 PUClassifier does.
 
     PURELY_DATA=folder python -m experiments.classifier_choice --device cuda --trials 3 --jobs 16
-    python -m experiments.classifier_choice --class-priors .03 .1 .2 --name classifier_choice_rare
+    python -m experiments.classifier_choice --priors .03 .1 .2 --name classifier_choice_rare
     python -m experiments.classifier_choice --summarise
 """
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 import warnings
 from collections import defaultdict
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
+from sklearn.metrics import roc_auc_score
 
-from experiments.classification_study import Draw, draw, measures
-from experiments.prior_study import DATASETS, half_of
-from experiments.records import RESULTS, read_rows, write_rows
+from experiments.entry import DeviceOptions, option, read_options, worker_pool
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
+from experiments.paper.draws import Draw, Key, draw
+from experiments.paper.methods import error_of
+from experiments.records import read_rows, write_rows
 from purely import fit_together
 from purely.calibration import calibrate_scores
 from purely.classifiers import NNPUClassifier, PUClassifier
 
-PRIORS = (0.3, 0.5, 0.7)
 FOLDS: dict[str, Any] = {"refit": False, "n_ensemble": 3}
 SETTINGS: dict[str, dict[str, Any]] = {
     "5 + 25 networks": {"n_ensemble": 5},
@@ -46,6 +47,19 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "15, width 100 x 2": {**FOLDS, "hidden": (100, 100)},
     "15, width 100, logistic": {**FOLDS, "hidden": (100, 100, 100), "loss": "logistic"},
 }
+SMOKE = {**SMOKE_DRAWS, "settings": ("5 networks",), "max_epochs": 2}
+
+
+@dataclass(frozen=True)
+class ClassifierChoice(DrawOptions, DeviceOptions):
+    """Options of this study."""
+
+    trials: int = 3
+    settings: tuple[str, ...] = option(tuple(SETTINGS), choices=SETTINGS)
+    max_epochs: int = option(0, "of all settings; 0 leaves their own")
+    name: str = option("classifier_choice", "name of the rows")
+    tf32: bool = option(False, "let a GPU multiply in TF32")
+    summarise: bool = option(False, "only print the means of the rows that are there")
 
 
 @dataclass(frozen=True)
@@ -62,7 +76,7 @@ class Ratio:
 def ratio_member(d: Draw) -> Ratio:
     warnings.simplefilter("ignore")
     start = time.perf_counter()
-    model = PUClassifier(members=["trees"], random_state=d.seed).fit(d.X, d.y)
+    model = PUClassifier(members=["trees"], random_state=d.key.seed).fit(d.X, d.y)
     test = model.member_log_odds(d.X_test)[0]
     seconds = time.perf_counter() - start
     return Ratio(model.class_prior_, model.unlabelled_prior_, model.oof_member_log_odds_[0], test, seconds)
@@ -71,7 +85,7 @@ def ratio_member(d: Draw) -> Ratio:
 def networks(draws: list[Draw], ratios: list[Ratio], device: str, **settings: Any) -> list[tuple[Any, Any]]:
     """Log-odds of training rows, out of fold, and of test rows."""
     models = [
-        NNPUClassifier(r.prior, cv=5, random_state=d.seed, device=device, **settings)
+        NNPUClassifier(r.prior, cv=5, random_state=d.key.seed, device=device, **settings)
         for d, r in zip(draws, ratios, strict=True)
     ]
     fit_together(models, [(d.X, d.y) for d in draws])
@@ -83,60 +97,63 @@ def networks(draws: list[Draw], ratios: list[Ratio], device: str, **settings: An
 
 
 def judged(d: Draw, ratio: Ratio, out_of_fold: Any, test: Any) -> dict[str, float]:
+    """Error, its two parts, calibration error and area under the ROC curve of the test rows, at the class prior."""
     found = calibrate_scores(out_of_fold[d.y == 1], out_of_fold[d.y == 0], ratio.share)
-    return measures(d, expit(found(test)), d.prior)
+    probability, positive = expit(found(test)), d.y_test == 1
+    wrong = (probability > 0.5) != positive
+    return {
+        **error_of(probability, d.y_test, d.key.prior),
+        "false_negative_rate": float(wrong[positive].mean()),
+        "false_positive_rate": float(wrong[~positive].mean()),
+        "auc": float(roc_auc_score(d.y_test, probability)),
+    }
 
 
-def run(args: argparse.Namespace) -> None:
+def row_of(method: str, d: Draw, found: dict[str, float], seconds: float, r: Ratio) -> dict[str, Any]:
+    where = {"dataset": d.key.dataset, "prior": d.key.prior, "trial": d.key.trial, "seed": d.key.seed, "method": method}
+    figures = {k: round(v, 5) for k, v in found.items()}
+    estimate = {"class_prior": round(r.prior, 5), "prior_error": round(r.prior - d.share, 5)}
+    return {**where, **figures, **estimate, "seconds": round(seconds, 3)}
+
+
+def run(options: ClassifierChoice) -> None:
     warnings.simplefilter("ignore")
     table: list[dict[str, Any]] = []
-    drawn: dict[str, list[Draw]] = {}
-    jobs: dict[str, list[Future[Ratio]]] = {}
     start = time.perf_counter()
-    with ProcessPoolExecutor(args.jobs, initializer=one_thread) as pool:
-        list(pool.map(int, range(args.jobs)))  # the workers start before CUDA does
-        for name in args.datasets:
-            X, y = DATASETS[name](return_X_y=True)
-            rows = half_of(y, "choose")
-            X, truth = X[rows], np.asarray(y)[rows]
-            drawn[name] = [
-                draw(name, X, truth, p, t, "choosing") for p in args.class_priors for t in range(args.trials)
+    with worker_pool(options.jobs) as pool:
+        drawn = {
+            name: [
+                draw(CONFIGS[options.config], Key(name, prior, trial), "choose")
+                for prior in options.priors
+                for trial in range(options.trials)
             ]
-            jobs[name] = [pool.submit(ratio_member, d) for d in drawn[name]]
-        if args.tf32:
+            for name in options.datasets
+        }
+        jobs: dict[str, list[Future[Ratio]]] = {
+            name: [pool.submit(ratio_member, d) for d in draws] for name, draws in drawn.items()
+        }
+        if options.tf32:
             import torch
 
             torch.set_float32_matmul_precision("high")
         for name, draws in drawn.items():
             ratios = [job.result() for job in jobs[name]]
             print(f"{name}: ratios after {time.perf_counter() - start:.0f} s", flush=True)
-
-            def add(method: str, d: Draw, row: dict[str, float], seconds: float, r: Ratio) -> None:
-                where = {"dataset": d.dataset, "prior": d.prior, "trial": d.trial, "seed": d.seed, "method": method}
-                figures = {k: round(v, 5) for k, v in row.items()}
-                estimate = {"class_prior": round(r.prior, 5), "prior_error": round(r.prior - d.share, 5)}
-                table.append({**where, **figures, **estimate, "seconds": round(seconds, 3)})
-
             for d, r in zip(draws, ratios, strict=True):
-                add("ratio", d, judged(d, r, r.out_of_fold, r.test), r.seconds, r)
-            for method in args.settings:
-                settings = SETTINGS[method]
+                table.append(row_of("ratio", d, judged(d, r, r.out_of_fold, r.test), r.seconds, r))
+            for method in options.settings:
+                settings = SETTINGS[method] | ({"max_epochs": options.max_epochs} if options.max_epochs else {})
                 before = time.perf_counter()
-                told = networks(draws, ratios, args.device, **settings)
+                told = networks(draws, ratios, options.device, **settings)
                 seconds = (time.perf_counter() - before) / len(draws)
                 for d, r, (out_of_fold, test) in zip(draws, ratios, told, strict=True):
-                    add(f"{method}, alone", d, judged(d, r, out_of_fold, test), seconds, r)
+                    alone = judged(d, r, out_of_fold, test)
                     both = judged(d, r, 0.5 * (out_of_fold + r.out_of_fold), 0.5 * (test + r.test))
-                    add(f"{method}, with ratio", d, both, seconds, r)
+                    table.append(row_of(f"{method}, alone", d, alone, seconds, r))
+                    table.append(row_of(f"{method}, with ratio", d, both, seconds, r))
             print(f"{name}: {time.perf_counter() - start:.0f} s", flush=True)
-            write_rows(args.name, table, args.out)
-    summarise(args.name, args.out)
-
-
-def one_thread() -> None:
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(1)
+            write_rows(options.name, table, options.out)
+    summarise(options.name, options.out)
 
 
 def summarise(name: str, folder: Path) -> None:
@@ -153,20 +170,9 @@ def summarise(name: str, folder: Path) -> None:
         print(f"{method:36s} {100 * error:5.2f} {ece:.4f} {auc:.4f}  " + " ".join(f"{100 * e:8.2f}" for e in own))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--trials", type=int, default=3)
-    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--class-priors", nargs="*", type=float, default=list(PRIORS))
-    parser.add_argument("--settings", nargs="*", default=list(SETTINGS), choices=list(SETTINGS))
-    parser.add_argument("--name", default="classifier_choice", help="name of the results")
-    parser.add_argument("--tf32", action="store_true", help="let a GPU multiply in TF32")
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--summarise", action="store_true")
-    args = parser.parse_args()
-    summarise(args.name, args.out) if args.summarise else run(args)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(ClassifierChoice, __doc__, SMOKE, arguments)
+    summarise(options.name, options.out) if options.summarise else run(options)
 
 
 if __name__ == "__main__":

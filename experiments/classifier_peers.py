@@ -16,27 +16,29 @@ failures too, are appended to ``results/classifier_peers.csv`` as they come; a r
 
 from __future__ import annotations
 
-import argparse
-import csv
 import itertools
-import multiprocessing
-import resource
-import time
-import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.spatial.distance import pdist
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 
-from experiments.paper.config import DATASETS, FULL
+from experiments.entry import option, read_options
+from experiments.limits import TIME_LIMIT, limited
+from experiments.paper.config import CONFIGS, DATASETS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import dense, error_of
 from experiments.paper.store import Store
-from experiments.records import RESULTS, provenance, read_rows
+from experiments.records import RESULTS, RowLog, read_rows
+from purely import PUClassifier
 
-PATH = RESULTS / "classifier_peers.csv"
+NAME = "classifier_peers"
 OURS = "purely PUClassifier"
 #: Peers that take more than a few seconds on hundreds of columns.
 SLOW = (
@@ -46,13 +48,26 @@ SLOW = (
 )
 FIELDS = ("dataset", "prior", "trial", "seed", "method", "error", "seconds", "failure")
 
+SMOKE = {**SMOKE_DRAWS, "timed": ("mushrooms",), "members": "light"}
+
 #: A draw to the classifier, and what its fit is given beside rows and labels.
 Make = Callable[[Draw], tuple[Any, dict[str, Any]]]
 
 
+@dataclass(frozen=True)
+class ClassifierPeers(DrawOptions):
+    """Options of this comparison."""
+
+    trials: int = 1
+    timed: tuple[str, ...] = option(("phishing", "mnist"), "data sets to time PUClassifier on", choices=DATASETS)
+    members: str = option("auto", "of PUClassifier")
+    limit: int = option(60, "seconds that a fit may take")
+    only: tuple[str, ...] = option(("",), "beginnings of the names of methods, such as pulearn")
+    summarise: bool = option(False, "only print the means of the rows that are there")
+
+
 def pulearn_methods() -> dict[str, Make]:
     import pulearn as pl  # type: ignore[import-not-found]
-    from sklearn.svm import SVC
 
     def svc(d: Draw) -> Any:
         return SVC(probability=True, random_state=d.key.seed)
@@ -115,8 +130,6 @@ def toolbox_methods() -> dict[str, Make]:
 def pywsl_methods() -> dict[str, Make]:
     """Its least-squares classifier; its nnPU is a loss for chainer, its class prior needs labelled negatives."""
     from pywsl.pul.pu_mr import PU_SL  # type: ignore[import-not-found]
-    from scipy.spatial.distance import pdist
-    from sklearn.model_selection import GridSearchCV
 
     def searched(d: Draw) -> Any:
         """The widths and strengths that the package's own search names; that search does not run."""
@@ -131,78 +144,52 @@ def pywsl_methods() -> dict[str, Make]:
     }
 
 
-def our_methods() -> dict[str, Make]:
-    from purely import PUClassifier
-
-    return {OURS: lambda d: (PUClassifier(random_state=d.key.seed, device="cpu"), {})}
+PACKAGES = {"pulearn": pulearn_methods, "pu_toolbox": toolbox_methods, "pywsl": pywsl_methods}
 
 
-def fitted(make: Make, d: Draw, limit: int, pipe: Any) -> None:
-    """Fit and predict; the error and the fit's seconds, or what went wrong, go into the pipe."""
-    warnings.simplefilter("ignore")
-    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-    start = time.process_time()
-    try:
-        model, options = make(d)
-        model.fit(d.X, d.y, **options)
-        seconds = time.process_time() - start
-        called = np.asarray(model.predict(d.X_test)).ravel() == 1
-        pipe.send((error_of(called.astype(float), d.y_test, d.key.prior)["error"], seconds, ""))
-    except Exception as error:  # a peer may fail in ways of its own; the table says so
-        pipe.send((float("nan"), time.process_time() - start, f"{type(error).__name__}: {str(error)[:120]}"))
+def error_on(make: Make, d: Draw) -> float:
+    """Error of the test rows."""
+    model, more = make(d)
+    model.fit(d.X, d.y, **more)
+    called = np.asarray(model.predict(d.X_test)).ravel() == 1
+    return error_of(called.astype(float), d.y_test, d.key.prior)["error"]
 
 
-def limited(make: Make, d: Draw, limit: int) -> tuple[float, float, str]:
-    """The same in a process of its own, which the system ends after `limit` seconds of the processor's time."""
-    context = multiprocessing.get_context("fork")
-    here, there = context.Pipe(duplex=False)
-    process = context.Process(target=fitted, args=(make, d, limit, there))
-    process.start()
-    there.close()
-    try:
-        found: tuple[float, float, str] = here.recv()
-        return found
-    except EOFError:  # ended without a word
-        return float("nan"), float(limit), "time limit"
-    finally:
-        process.join()
-
-
-def run(args: argparse.Namespace) -> None:
-    methods = {**pulearn_methods(), **toolbox_methods(), **pywsl_methods()}
-    methods = {name: make for name, make in methods.items() if name.startswith(tuple(args.only))}
-    made = provenance()
-    rows = read_rows(PATH.stem) if PATH.exists() else []
-    done = {(r["method"], r["dataset"], float(r["prior"]), int(r["trial"])) for r in rows}
-    late = Counter(r["method"] for r in rows if r["failure"] == "time limit")
-    with PATH.open("a", newline="") as file:
-        writer = csv.DictWriter(file, [*FIELDS, *made], lineterminator="\n")
-        if not rows:
-            writer.writeheader()
-        keys = [Key(n, p, t) for t in range(args.trials) for n in args.datasets for p in FULL.priors]
-        for slow, key in itertools.product((False, True), keys):  # a run that is cut short has all the quick ones
-            asked = {m: make for m, make in methods.items() if m.startswith(SLOW) == slow}
-            if slow and key.prior == 0.5 and key.dataset in args.timed and OURS.startswith(tuple(args.only)):
-                asked |= our_methods()
-            asked = {
-                m: make
-                for m, make in asked.items()
-                if (m, key.dataset, key.prior, key.trial) not in done and late[m] < 2
-            }
-            if not asked:
-                continue
-            d = draw(FULL, key)
-            raw = d.X  # a sparse matrix is what PUClassifier takes as it is
-            d = Draw(**{**d.__dict__, "X": dense(d.X), "X_test": dense(d.X_test)})
-            for method, make in asked.items():
-                own = Draw(**{**d.__dict__, "X": raw}) if method == OURS else d
-                error, seconds, failure = limited(make, own, 10 * args.limit if method == OURS else args.limit)
-                late[method] += failure == "time limit"
-                row = {"dataset": key.dataset, "prior": key.prior, "trial": key.trial, "seed": key.seed}
-                row |= {"method": method, "error": round(error, 5), "seconds": round(seconds, 3), "failure": failure}
-                writer.writerow(row | made)
-                file.flush()
-            print(f"{key.dataset}, prior {key.prior}, trial {key.trial}{', slow ones' if slow else ''}", flush=True)
+def run(options: ClassifierPeers) -> None:
+    methods: dict[str, Make] = {}
+    for package, made in PACKAGES.items():
+        if find_spec(package):
+            methods |= made()
+        else:
+            print(f"{package} is not installed; skipped")
+    ours: Make = lambda d: (PUClassifier(members=options.members, random_state=d.key.seed, device="cpu"), {})  # noqa: E731
+    log = RowLog(NAME, FIELDS, options.out, resume=True)
+    done = {(r["method"], r["dataset"], float(r["prior"]), int(r["trial"])) for r in log.rows}
+    late = Counter(r["method"] for r in log.rows if r["failure"] == TIME_LIMIT)
+    keys = [Key(n, p, t) for t in range(options.trials) for n in options.datasets for p in options.priors]
+    for slow, key in itertools.product((False, True), keys):  # a run that is cut short has all the quick ones
+        asked = {m: make for m, make in methods.items() if m.startswith(SLOW) == slow}
+        if slow and key.prior == 0.5 and key.dataset in options.timed:
+            asked[OURS] = ours
+        asked = {
+            m: make
+            for m, make in asked.items()
+            if m.startswith(options.only) and (m, key.dataset, key.prior, key.trial) not in done and late[m] < 2
+        }
+        if not asked:
+            continue
+        raw = draw(CONFIGS[options.config], key)
+        d = replace(raw, X=dense(raw.X), X_test=dense(raw.X_test))
+        for method, make in asked.items():
+            is_ours = method == OURS  # it takes a sparse matrix as it is
+            outcome = limited(
+                lambda make=make, d=raw if is_ours else d: error_on(make, d), options.limit * (10 if is_ours else 1)
+            )
+            late[method] += outcome.failure == TIME_LIMIT
+            error = "nan" if outcome.value is None else round(outcome.value, 5)
+            row = {"dataset": key.dataset, "prior": key.prior, "trial": key.trial, "seed": key.seed, "method": method}
+            log.add(row | {"error": error, "seconds": outcome.seconds, "failure": outcome.failure})
+        print(f"{key.dataset}, prior {key.prior}, trial {key.trial}{', slow ones' if slow else ''}", flush=True)
 
 
 @dataclass(frozen=True)
@@ -218,8 +205,8 @@ class Comparison:
     seconds: float
 
 
-def compared() -> list[Comparison]:
-    """Every peer that has rows."""
+def compared(folder: Path) -> list[Comparison]:
+    """Every peer that has rows, beside the rows of the full run."""
     ours: dict[tuple[str, float, int], float] = {
         (r["dataset"], r["prior"], r["trial"]): r["error"]
         for r in Store(RESULTS / "paper" / "full.jsonl").tidy()
@@ -228,13 +215,13 @@ def compared() -> list[Comparison]:
     cells: dict[str, dict[tuple[str, float], list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
     failures: Counter[str] = Counter()
     times = defaultdict(list)
-    for r in read_rows(PATH.stem):
+    for r in read_rows(NAME, folder):
         times[r["method"]].append(float(r["seconds"]))
         key = r["dataset"], float(r["prior"]), int(r["trial"])
         if r["failure"]:
             failures[r["method"]] += 1
         else:
-            cells[r["method"]][key[:2]].append((float(r["error"]), ours[key]))
+            cells[r["method"]][key[:2]].append((float(r["error"]), ours.get(key, float("nan"))))
     found = []
     for method, taken in times.items():
         means = np.array([np.mean(v, axis=0) for v in cells[method].values()]).reshape(-1, 2)
@@ -246,28 +233,21 @@ def compared() -> list[Comparison]:
     return found
 
 
-def summarise() -> None:
+def summarise(folder: Path) -> None:
     """Mean error over the cells, seconds, failures, and in how many cells PUClassifier errs less."""
     print(
         f"{'method':55s} {'error':>6s} {'ours':>6s} {'cells':>5s} {'ours better':>11s} {'failed':>6s} {'median s':>8s}"
     )
-    for p in compared():
+    for p in compared(folder):
         numbers = f"{100 * p.error:6.2f} {100 * p.ours:6.2f} {p.cells:5d} {p.ours_better:11d} {p.failures:6d}"
         print(f"{p.method:55s} {numbers} {p.seconds:8.2f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=1)
-    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=DATASETS)
-    parser.add_argument("--timed", nargs="*", default=["phishing", "mnist"], help="data sets to time PUClassifier on")
-    parser.add_argument("--limit", type=int, default=60, help="seconds a fit may take")
-    parser.add_argument("--only", nargs="*", default=[""], help="beginnings of the names of methods, such as pulearn")
-    parser.add_argument("--summarise", action="store_true")
-    args = parser.parse_args()
-    if not args.summarise:
-        run(args)
-    summarise()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(ClassifierPeers, __doc__, SMOKE, arguments)
+    if not options.summarise:
+        run(options)
+    summarise(options.out)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,15 @@ population (exact, `exact_moments`); 'true' is that of the true ratio (quadratur
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
+from experiments.entry import Options, in_parallel, option, read_options
 from experiments.exact_moments import captured_information
 from experiments.records import read_rows, write_rows
 from purely import PUSMI, independence_test
@@ -29,6 +31,17 @@ SIGNALS = {
     "shift 0.25": gaussians_problem(shift=0.25, n_features=2),
     "shift 0.5": gaussians_problem(shift=0.5, n_features=2),
 }
+
+
+SMOKE = {"draws": 1}
+
+
+@dataclass(frozen=True)
+class Coverage(Options):
+    """Options of this study."""
+
+    draws: int = option(500, "of each problem; four times as many where there is no information")
+    report_only: bool = False
 
 
 def one_interval(name: str, draw: int) -> dict[str, Any]:
@@ -64,10 +77,10 @@ def one_test(name: str, draw: int) -> dict[str, Any]:
     return {"problem": name, "draw": draw, "seed": seed, "p_value": outcome.p_value}
 
 
-def report() -> None:
+def report(folder: Path) -> None:
     print(f"{LEVEL:.0%} interval, n_P = {N_POSITIVE}, n_U = {N_UNLABELLED}")
     for name in PROBLEMS:
-        rows = _columns("coverage", name)
+        rows = _columns("coverage", name, folder)
         covered = (rows["low"] <= rows["captured"]) & (rows["captured"] <= rows["high"])
         covered_true = (rows["low"] <= rows["true"]) & (rows["true"] <= rows["high"])
         print(f"  {name}, {covered.size} draws")
@@ -80,12 +93,12 @@ def report() -> None:
         print(f"    mean standard error {errors[0]:.4f}; by bootstrap of the rows alone {errors[1]:.4f}")
     print("independence test, share of p <= 0.05")
     for name, problem in SIGNALS.items():
-        rejected = _columns("independence_test", name)["p_value"] <= 0.05
+        rejected = _columns("independence_test", name, folder)["p_value"] <= 0.05
         print(f"  {name:12} information {problem.information().value:.4f}: {_share(rejected)}, {rejected.size} draws")
 
 
-def _columns(table: str, name: str) -> dict[str, Any]:
-    rows = [r for r in read_rows(table) if r["problem"] == name]
+def _columns(table: str, name: str, folder: Path) -> dict[str, Any]:
+    rows = [r for r in read_rows(table, folder) if r["problem"] == name]
     numbers = [c for c in rows[0] if c not in ("problem", "commit", "versions", "hardware")]
     return {c: np.array([float(r[c]) for r in rows]) for c in numbers}
 
@@ -95,18 +108,15 @@ def _share(hits: Any) -> str:
     return f"{share:.3f} ({np.sqrt(share * (1 - share) / len(hits)):.3f})"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=500)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--report-only", action="store_true")
-    args = parser.parse_args()
-    if not args.report_only:
-        run = Parallel(n_jobs=args.jobs)
-        write_rows("coverage", run(delayed(one_interval)(n, d) for n in PROBLEMS for d in range(args.draws)))
-        draws = {name: 4 * args.draws if name == "independent" else args.draws for name in SIGNALS}
-        write_rows("independence_test", run(delayed(one_test)(n, d) for n in SIGNALS for d in range(draws[n])))
-    report()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Coverage, __doc__, SMOKE, arguments)
+    if not options.report_only:
+        cells = [(name, draw) for name in PROBLEMS for draw in range(options.draws)]
+        write_rows("coverage", in_parallel(one_interval, cells, options.jobs), options.out)
+        draws = {name: 4 * options.draws if name == "independent" else options.draws for name in SIGNALS}
+        cells = [(name, draw) for name in SIGNALS for draw in range(draws[name])]
+        write_rows("independence_test", in_parallel(one_test, cells, options.jobs), options.out)
+    report(options.out)
 
 
 if __name__ == "__main__":

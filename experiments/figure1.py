@@ -6,16 +6,18 @@ sets. ``python -m experiments.figure1`` writes the rows and the figure; the data
 
 from __future__ import annotations
 
-import argparse
 import warnings
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 
-from experiments.records import RESULTS, read_rows, write_rows
-from purely import PUSMI, datasets, make_pu
+from experiments.entry import Options, in_parallel, mean_and_error, option, read_options, save_figure
+from experiments.records import read_rows, write_rows
+from experiments.sets import load
+from purely import PUSMI, make_pu
 from purely.exceptions import SearchBoundWarning
 from purely.smi import PNSMI
 
@@ -24,19 +26,24 @@ SIZES = (10, 20, 50, 100, 150, 200)
 PANELS = {"n_P": ("n_unlabelled", 400), "n_U": ("n_positive", 200)}
 SYMBOLS = {"n_P": "$n_\\mathrm{P}$", "n_U": "$n_\\mathrm{U}$"}
 CLASS_PRIOR = 0.5
-#: Rows a class of the supervised estimate that stands for the truth.
-N_REFERENCE = 3_500
+SMOKE = {"trials": 2, "sets": ("mushrooms",), "sizes": (10, 20), "n_reference": 200}
 
 
-@lru_cache(maxsize=1)
-def load(name: str) -> tuple[Any, Any]:
-    return getattr(datasets, f"fetch_{name}")(return_X_y=True)
+@dataclass(frozen=True)
+class Figure1(Options):
+    """Options of this figure."""
+
+    trials: int = 50
+    sets: tuple[str, ...] = option(SETS, choices=SETS)
+    sizes: tuple[int, ...] = option(SIZES, choices=SIZES)
+    n_reference: int = option(3_500, "rows a class of the supervised estimate that stands for the truth")
+    draw_only: bool = option(False, "draw from the rows that are there")
 
 
-def reference(name: str) -> dict[str, Any]:
+def reference(name: str, n_class: int) -> dict[str, Any]:
     """The supervised estimate with many rows, centres and no class imbalance."""
     X, y = load(name)
-    draw = make_pu(X, y, n_positive=1, n_unlabelled=2 * N_REFERENCE, class_prior=CLASS_PRIOR, random_state=0)
+    draw = make_pu(X, y, n_positive=1, n_unlabelled=2 * n_class, class_prior=CLASS_PRIOR, random_state=0)
     X, y = draw.X[draw.y == 0], draw.y_true[draw.y == 0]
     model = PNSMI(n_centers=500, class_prior=CLASS_PRIOR, n_jobs=2, random_state=0).fit(X, y)
     return {"dataset": name, "smi": model.smi(), "smi_in_sample": model.smi_in_sample_}
@@ -65,62 +72,46 @@ def one_trial(name: str, panel: str, n: int, trial: int) -> dict[str, Any]:
 
 def summarise(rows: list[dict[str, str]], truth: dict[str, float], column: str) -> dict[tuple[str, str, int], Any]:
     """Mean squared error and its standard error, by set, panel and size."""
-    table = {}
-    for name in SETS:
-        for panel in PANELS:
-            for n in SIZES:
-                values = [
-                    float(r[column]) for r in rows if r["dataset"] == name and r["panel"] == panel and int(r["n"]) == n
-                ]
-                squared = (np.array(values) - truth[name]) ** 2
-                table[name, panel, n] = (squared.mean(), squared.std(ddof=1) / np.sqrt(squared.size))
-    return table
+    errors: dict[tuple[str, str, int], list[float]] = {}
+    for r in rows:
+        error = (float(r[column]) - truth[r["dataset"]]) ** 2
+        errors.setdefault((r["dataset"], r["panel"], int(r["n"])), []).append(error)
+    return {cell: mean_and_error(values) for cell, values in errors.items()}
 
 
-def draw_figure(rows: list[dict[str, str]], truth: dict[str, float]) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained", sharey=True)
-    table = summarise(rows, truth, "smi_in_sample")
+def draw_figure(table: dict[tuple[str, str, int], Any], options: Figure1, folder: Path) -> None:
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
     for ax, (panel, (_, size)) in zip(axes, PANELS.items(), strict=True):
-        for name, marker in zip(SETS, "osD^", strict=True):
-            mean, error = zip(*(table[name, panel, n] for n in SIZES), strict=True)
-            ax.errorbar(SIZES, mean, error, marker=marker, ms=4, lw=1.2, capsize=2, label=name)
+        for name, marker in zip(options.sets, "osD^", strict=False):
+            mean, error = zip(*(table[name, panel, n] for n in options.sizes), strict=True)
+            ax.errorbar(options.sizes, mean, error, marker=marker, ms=4, lw=1.2, capsize=2, label=name)
         other = "n_U" if panel == "n_P" else "n_P"
         ax.set(xlabel=SYMBOLS[panel], yscale="log", title=f"{SYMBOLS[other]} = {size}")
     axes[0].set_ylabel("mean squared error of PU-SMI")
     axes[1].legend(frameon=False)
-    for suffix in ("png", "svg"):
-        fig.savefig(RESULTS / f"figure1.{suffix}", dpi=150)
+    save_figure(figure, folder, "figure1")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--draw-only", action="store_true", help="draw from the rows that are there")
-    args = parser.parse_args()
-    if not args.draw_only:
-        rows = []
-        for name in SETS:
-            write = [(name, panel, n, t) for panel in PANELS for n in SIZES for t in range(args.trials)]
-            rows += Parallel(n_jobs=args.jobs)(delayed(one_trial)(*cell) for cell in write)
-        write_rows("figure1", rows)
-        write_rows("figure1_reference", [reference(name) for name in SETS])
-    table_rows = read_rows("figure1")
-    truth = {r["dataset"]: float(r["smi"]) for r in read_rows("figure1_reference")}
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Figure1, __doc__, SMOKE, arguments)
+    if not options.draw_only:
+        cells = [
+            (s, p, n, t) for s in options.sets for p in PANELS for n in options.sizes for t in range(options.trials)
+        ]
+        write_rows("figure1", in_parallel(one_trial, cells, options.jobs), options.out)
+        write_rows("figure1_reference", [reference(s, options.n_reference) for s in options.sets], options.out)
+    rows = read_rows("figure1", options.out)
+    truth = {r["dataset"]: float(r["smi"]) for r in read_rows("figure1_reference", options.out)}
     for column in ("smi_in_sample", "smi_out_of_fold"):
-        table = summarise(table_rows, truth, column)
+        table = summarise(rows, truth, column)
         print(f"\n{column}: mean squared error (standard error)")
         for panel in PANELS:
-            print(f"  {panel:10}" + "".join(f"{n:>16}" for n in SIZES))
-            for name in SETS:
-                cells = (f"{table[name, panel, n][0]:.4f} ({table[name, panel, n][1]:.4f})" for n in SIZES)
-                print(f"  {name:10}" + "".join(f"{c:>16}" for c in cells) + f"   truth {truth[name]:.3f}")
-    draw_figure(table_rows, truth)
+            print(f"  {panel:10}" + "".join(f"{n:>16}" for n in options.sizes))
+            for name in options.sets:
+                cells_of_row = ("{:.4f} ({:.4f})".format(*table[name, panel, n]) for n in options.sizes)
+                print(f"  {name:10}" + "".join(f"{c:>16}" for c in cells_of_row) + f"   truth {truth[name]:.3f}")
+    draw_figure(summarise(rows, truth, "smi_in_sample"), options, options.out)
 
 
 if __name__ == "__main__":

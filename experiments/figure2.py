@@ -11,18 +11,21 @@ U" lies along it.
 
 from __future__ import annotations
 
-import argparse
 import time
 import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from experiments.records import RESULTS, write_rows
+from experiments.entry import DeviceOptions, option, read_options, save_figure
+from experiments.records import write_rows
 from purely.datasets import make_paper_data
 from purely.representation import LSDR, PNRL, PURL, fit_together
 
@@ -41,6 +44,7 @@ PAPER_LINEAR: dict[str, Any] = {
     "standardize": False,
     "patience": 200,
 }
+SMOKE = {"seeds": 1, "max_epochs": 2}
 STYLES = {
     "PURL": ("tab:red", "-"),
     "LSDR-PU": ("tab:orange", "-"),
@@ -50,17 +54,30 @@ STYLES = {
 }
 
 
+@dataclass(frozen=True)
+class Figure2(DeviceOptions):
+    """Options of this figure."""
+
+    seeds: int = 20
+    first_seed: int = 0
+    max_epochs: int = option(0, "of the networks; 0 leaves the models' own")
+    name: str = option("figure2", "name of the rows; figures are drawn for figure2 alone")
+
+
 def angle(direction: NDArray[np.float64]) -> float:
     """Degrees between a direction and the horizontal axis, 0 to 90."""
     return float(np.degrees(np.arctan2(abs(direction[1]), abs(direction[0]))))
 
 
-def directions(samples: list[Any], seeds: range, device: str) -> dict[str, list[NDArray[np.float64]]]:
+def directions(samples: list[Any], seeds: range, options: Figure2) -> dict[str, list[NDArray[np.float64]]]:
     """The direction that each method finds in each sample; networks are trained as one stack."""
     data = [(s.X, s.y) for s in samples]
-    purl = [PURL(n_components=1, hidden=(), device=device, random_state=seed) for seed in seeds]
-    pnrl = [PNRL(**PAPER_LINEAR, device=device, random_state=seed) for seed in seeds]
-    flexible = [PNRL(n_components=1, hidden=(), device=device, random_state=seed) for seed in seeds]
+    common: dict[str, Any] = {"device": options.device}
+    if options.max_epochs:
+        common["max_epochs"] = options.max_epochs
+    purl = [PURL(n_components=1, hidden=(), random_state=seed, **common) for seed in seeds]
+    pnrl = [PNRL(**PAPER_LINEAR, random_state=seed, **common) for seed in seeds]
+    flexible = [PNRL(n_components=1, hidden=(), random_state=seed, **common) for seed in seeds]
     for name, models in (("PURL", purl), ("PNRL", pnrl), ("PNRL, flexible g", flexible)):
         start = time.perf_counter()
         fit_together(models, data)
@@ -78,17 +95,11 @@ def directions(samples: list[Any], seeds: range, device: str) -> dict[str, list[
     }
 
 
-def draw_panels(sample: Any, found: dict[str, NDArray[np.float64]], folder: Path) -> list[Path]:
+def draw_panels(sample: Any, found: dict[str, NDArray[np.float64]], folder: Path) -> None:
     """Panel (a): the data and the subspaces; panel (b): unlabelled rows projected, with their true labels."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / "figure2a.png", folder / "figure2b.png"]
     positive = sample.y == 1
-    figure, axes = plt.subplots(figsize=(5, 5), constrained_layout=True)
+    figure = Figure(figsize=(5, 5), layout="constrained")
+    axes = figure.subplots()
     axes.scatter(*sample.X[~positive].T, s=6, c="0.7", label="unlabelled")
     axes.scatter(*sample.X[positive].T, s=8, c="tab:purple", marker="+", label="positive")
     for name, (color, line) in STYLES.items():
@@ -96,8 +107,9 @@ def draw_panels(sample: Any, found: dict[str, NDArray[np.float64]], folder: Path
         axes.plot(*(8.0 * np.outer([-1, 1], unit).T), color=color, linestyle=line, label=f"{name} ({angle(unit):.0f}°)")
     axes.set(xlim=(-7, 7), ylim=(-7, 7), xlabel="$x_1$", ylabel="$x_2$", title="Data and subspaces")
     axes.legend(loc="upper right", fontsize="small")
-    figure.savefig(paths[0], dpi=150)
-    figure, rows = plt.subplots(len(STYLES), 1, figsize=(5, 6), constrained_layout=True, sharey=True)
+    save_figure(figure, folder, "figure2a", ["png"])
+    figure = Figure(figsize=(5, 6), layout="constrained")
+    rows = figure.subplots(len(STYLES), 1, sharey=True)
     truth = sample.y_true[~positive] == 1
     for axes, name in zip(rows, STYLES, strict=True):
         z = sample.X[~positive] @ (found[name] / np.linalg.norm(found[name]))
@@ -107,23 +119,16 @@ def draw_panels(sample: Any, found: dict[str, NDArray[np.float64]], folder: Path
         axes.set_yticks([])
     rows[0].legend(["positive", "negative"], fontsize="small", loc="upper right")
     figure.suptitle("Unlabelled rows, projected, with their true classes", fontsize="medium")
-    figure.savefig(paths[1], dpi=150)
-    return paths
+    save_figure(figure, folder, "figure2b", ["png"])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--name", default="figure2", help="name of the rows")
-    parser.add_argument("--out", type=Path, default=RESULTS, help="folder for figure2.csv and the two panels")
-    arguments = parser.parse_args()
-    seeds = range(arguments.first_seed, arguments.first_seed + arguments.seeds)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Figure2, __doc__, SMOKE, arguments)
+    seeds = range(options.first_seed, options.first_seed + options.seeds)
     samples = [make_paper_data(N_POSITIVE, N_UNLABELLED, class_prior=CLASS_PRIOR, random_state=seed) for seed in seeds]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = directions(samples, seeds, arguments.device)
+        found = directions(samples, seeds, options)
     rows = [
         {
             "method": name,
@@ -139,9 +144,9 @@ def main() -> None:
         angles = np.array([angle(direction) for direction in several])
         spread = f"{angles.min():.1f} to {angles.max():.1f}"
         print(f"{name:18s} median {np.median(angles):5.1f} degrees, {spread}")
-    print(write_rows(arguments.name, rows, arguments.out))
-    if arguments.name == "figure2":
-        print(*draw_panels(samples[0], {name: several[0] for name, several in found.items()}, arguments.out), sep="\n")
+    print(write_rows(options.name, rows, options.out))
+    if options.name == "figure2":
+        draw_panels(samples[0], {name: several[0] for name, several in found.items()}, options.out)
 
 
 if __name__ == "__main__":

@@ -10,20 +10,19 @@ n_P = 1000, n_U = 2000. ``PURELY_DATA=folder python -m experiments.km_on_purl --
 
 from __future__ import annotations
 
-import argparse
-import os
 import time
 import warnings
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from experiments.feature_quality import DATASETS, N_POSITIVE, N_UNLABELLED, PRIORS
-from experiments.paper.methods._networks import rule
+from experiments.entry import in_parallel, option, read_options
 from experiments.paper.methods.kernel_mean import estimate as estimate_prior
-from experiments.records import RESULTS, write_rows
+from experiments.paper.methods.networks import rule
+from experiments.records import write_rows
+from experiments.sets import SMOKE_CELLS, CellOptions, load
 from purely import PURL, PurelyWarning, fit_together, make_pu
 
 #: What the paper prints for its recipe, and what the design's prototypes measured for the cross-fitted ratio.
@@ -33,50 +32,57 @@ RECIPES: dict[str, dict[str, Any]] = {
 }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--trials", type=int, default=20)
-    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
-    parser.add_argument("--first-seed", type=int, default=0)
-    parser.add_argument("--recipes", nargs="*", default=list(RECIPES), choices=list(RECIPES))
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    args = parser.parse_args()
+SMOKE = {**SMOKE_CELLS, "max_epochs": 2}
+
+
+@dataclass(frozen=True)
+class KMOnPURL(CellOptions):
+    """Options of this study."""
+
+    first_seed: int = 0
+    recipes: tuple[str, ...] = option(tuple(RECIPES), choices=RECIPES)
+    max_epochs: int = option(0, "of all networks; 0 leaves the recipes' own")
+
+
+def features_of(recipe: str, name: str, draws: list[Any], seeds: list[int], options: KMOnPURL) -> list[Any]:
+    """What KM1 reads: features of the rows that were trained on, or the logarithm of the out-of-fold ratio."""
+    settings = dict(RECIPES[recipe])
+    if "preset" in settings:
+        settings |= rule(draws[0].X.shape[1]) | {"preset": "paper-text" if name == "20news" else "paper"}
+    if options.max_epochs:
+        settings["max_epochs"] = options.max_epochs
+    models = [PURL(device=options.device, random_state=seed, **settings) for seed in seeds]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PurelyWarning)
+        fit_together(models, [(d.X, d.y) for d in draws])
+    if "cv" in settings:
+        return [np.log(np.clip(m.oof_density_ratio_, 1e-3, None))[:, None] for m in models]
+    return [m.transform(d.X) for m, d in zip(models, draws, strict=True)]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(KMOnPURL, __doc__, SMOKE, arguments)
     table: list[dict[str, Any]] = []
-    for name in args.datasets:
-        X, y = DATASETS[name](return_X_y=True)
-        trials = range(args.first_seed, args.first_seed + args.trials)
-        cells = [(prior, trial) for prior in PRIORS for trial in trials]
-        draws = [
-            make_pu(X, y, n_positive=N_POSITIVE, n_unlabelled=N_UNLABELLED, class_prior=prior, random_state=trial)
-            for prior, trial in cells
-        ]
-        for recipe in args.recipes:
+    trials = range(options.first_seed, options.first_seed + options.trials)
+    cells = [(prior, trial) for prior in options.priors for trial in trials]
+    for name in options.datasets:
+        X, y = load(name)
+        sizes = {"n_positive": options.n_positive, "n_unlabelled": options.n_unlabelled}
+        draws = [make_pu(X, y, **sizes, class_prior=prior, random_state=trial) for prior, trial in cells]
+        for recipe in options.recipes:
             start = time.perf_counter()
-            settings = {**RECIPES[recipe], **(rule(X.shape[1]) if "preset" in RECIPES[recipe] else {})}
-            text = {"preset": "paper-text"} if name == "20newsgroups" and "preset" in settings else {}
-            models = [PURL(device=args.device, random_state=t, **{**settings, **text}) for _, t in cells]
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", PurelyWarning)
-                fit_together(models, [(d.X, d.y) for d in draws])
-            if "cv" in settings:
-                rows = [np.log(np.clip(m.oof_density_ratio_, 1e-3, None))[:, None] for m in models]
-            else:
-                rows = [m.transform(d.X) for m, d in zip(models, draws, strict=True)]
-            estimates = Parallel(n_jobs=args.jobs)(
-                delayed(estimate_prior)(r, d.y) for r, d in zip(rows, draws, strict=True)
-            )
-            for (prior, trial), estimate in zip(cells, estimates, strict=True):
-                error = abs(estimate - prior)
+            features = features_of(recipe, name, draws, [trial for _, trial in cells], options)
+            read = in_parallel(estimate_prior, [(f, d.y) for f, d in zip(features, draws, strict=True)], options.jobs)
+            for (prior, trial), estimate in zip(cells, read, strict=True):
                 row = {"dataset": name, "prior": prior, "trial": trial, "seed": trial, "recipe": recipe}
-                table.append({**row, "estimate": estimate, "error": error})
-            means = [np.mean([r["error"] for r in table[-len(cells) :] if r["prior"] == p]) for p in PRIORS]
-            text_means = " ".join(f"{m:.3f}" for m in means)
-            print(f"{name:14} {recipe:15} {text_means}   {time.perf_counter() - start:.0f} s", flush=True)
-    for recipe in args.recipes:
+                table.append({**row, "estimate": estimate, "error": abs(estimate - prior)})
+            own = table[-len(cells) :]
+            means = (np.mean([r["error"] for r in own if r["prior"] == p]) for p in options.priors)
+            told = " ".join(f"{mean:.3f}" for mean in means)
+            print(f"{name:14} {recipe:15} {told}   {time.perf_counter() - start:.0f} s", flush=True)
+    for recipe in options.recipes:
         print(f"{recipe:15} mean {np.mean([r['error'] for r in table if r['recipe'] == recipe]):.4f}")
-    write_rows("km_on_purl", table, args.out)
+    write_rows("km_on_purl", table, options.out)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,17 @@ combinations are of the same members.
 
 from __future__ import annotations
 
-import argparse
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import special
 
-from experiments.paper.config import FULL
+from experiments.entry import in_parallel, option, read_options
+from experiments.paper.config import CONFIGS, SMOKE_DRAWS, DrawOptions
 from experiments.paper.draws import Key, draw
 from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
@@ -50,6 +51,18 @@ COMBINATIONS: dict[str, tuple[tuple[str, ...], bool]] = {
 }
 
 
+LIGHT = ("trees", "linear", "logistic 0.3", "kernel-logistic 10")
+SMOKE = {**SMOKE_DRAWS, "members": LIGHT}
+
+
+@dataclass(frozen=True)
+class MemberWeights(DrawOptions):
+    """Options of this study."""
+
+    members: tuple[str, ...] = option(tuple(MEMBERS), "combinations of other members are left out", choices=MEMBERS)
+    summarise: bool = option(False, "only print the means of the rows that are there")
+
+
 @dataclass(frozen=True)
 class Scored:
     """Calibrated log-odds of the members on one draw: out of fold, shape (m, n), and of the test rows."""
@@ -62,10 +75,10 @@ class Scored:
     share: float
 
 
-def scored(name: str, prior: float, trial: int) -> Scored:
+def scored(options: MemberWeights, name: str, prior: float, trial: int) -> Scored:
     """Fit every member on one draw."""
-    d = draw(FULL, Key(name, prior, FIRST_TRIAL + trial), "choose")
-    model = PUClassifier(members=list(MEMBERS.values()), device="cpu", random_state=d.key.seed)
+    d = draw(CONFIGS[options.config], Key(name, prior, FIRST_TRIAL + trial), "choose")
+    model = PUClassifier(members=[MEMBERS[m] for m in options.members], device="cpu", random_state=d.key.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(d.X, d.y)
@@ -73,14 +86,16 @@ def scored(name: str, prior: float, trial: int) -> Scored:
     return Scored(d.key, model.oof_member_log_odds_, told, d.y == 1, d.y_test, model.unlabelled_prior_)
 
 
-def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
+def rows_of(options: MemberWeights, name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     """Error and calibration error of the members and of all combinations on one draw."""
-    s = scored(name, prior, trial)
+    s = scored(options, name, prior, trial)
     where = {"dataset": name, "prior": prior, "trial": s.key.trial, "seed": s.key.seed}
-    alone: dict[str, tuple[tuple[str, ...], bool]] = {member: ((member,), False) for member in MEMBERS}
+    alone: dict[str, tuple[tuple[str, ...], bool]] = {member: ((member,), False) for member in options.members}
     found = []
     for label, (members, stack) in (alone | COMBINATIONS).items():
-        places = [list(MEMBERS).index(m) for m in members]
+        if not set(members) <= set(options.members):
+            continue
+        places = [options.members.index(m) for m in members]
         known, told = s.known[places], s.told[places]
         weights = stacked_weights(known, s.positive, s.share) if stack else np.full(len(places), 1.0 / len(places))
         score = weights @ known
@@ -91,28 +106,29 @@ def rows_of(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     return found
 
 
-def summarise() -> None:
+def summarise(folder: Path) -> None:
     """Mean error and calibration error of members and combinations, and by data set."""
-    rows = read_rows(NAME)
+    rows = read_rows(NAME, folder)
     for label in dict.fromkeys(r["combination"] for r in rows):
         chosen = [r for r in rows if r["combination"] == label]
         error, ece = (np.mean([float(r[k]) for r in chosen]) for k in FIGURES)
-        by = {n: np.mean([float(r["error"]) for r in chosen if r["dataset"] == n]) for n in FULL.datasets}
+        names = dict.fromkeys(r["dataset"] for r in chosen)
+        by = {n: np.mean([float(r["error"]) for r in chosen if r["dataset"] == n]) for n in names}
         print(f"{label:38s} {len(chosen)} draws, error {100 * error:.2f} %, ECE {ece:.4f}; ", end="")
         print(", ".join(f"{n} {100 * e:.2f}" for n, e in by.items()))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=2)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--summarise", action="store_true")
-    args = parser.parse_args()
-    if not args.summarise:
-        todo = [(name, prior, t) for t in range(args.trials) for name in FULL.datasets for prior in FULL.priors]
-        done = Parallel(args.jobs, verbose=5)(delayed(rows_of)(*one) for one in todo)
-        print(write_rows(NAME, [row for one in done for row in one]))
-    summarise()
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(MemberWeights, __doc__, SMOKE, arguments)
+    if not options.summarise:
+        cells = [
+            (options, name, prior, t)
+            for t in range(options.trials)
+            for name in options.datasets
+            for prior in options.priors
+        ]
+        print(write_rows(NAME, [row for one in in_parallel(rows_of, cells, options.jobs) for row in one], options.out))
+    summarise(options.out)
 
 
 if __name__ == "__main__":

@@ -19,12 +19,12 @@ a random forest of P against U score every row out of fold; p = prior * ratio is
 
 from __future__ import annotations
 
-import argparse
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -32,25 +32,35 @@ from sklearn.metrics import accuracy_score, average_precision_score, f1_score, r
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-import purely.datasets as datasets
+from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import read_rows, write_rows
+from experiments.sets import load
+from purely.datasets import make_pu
 from purely.metrics import pu_report
-from purely.metrics._estimate import OUT_OF_FOLD
 from purely.model_selection import PUStratifiedKFold
 
-SETS = {
-    "a9a": "fetch_a9a",
-    "ijcnn1": "fetch_ijcnn1",
-    "mushrooms": "fetch_mushrooms",
-    "phishing": "fetch_phishing",
-    "mnist": "fetch_mnist",
-    "fashion-mnist": "fetch_fashion_mnist",
-    "20news": "fetch_20newsgroups_comp_sci",
-}
+#: The order decides on seeds.
+SETS = ("a9a", "ijcnn1", "mushrooms", "phishing", "mnist", "fashion-mnist", "20news")
 PRIORS = (0.3, 0.5, 0.7)
 METRICS = ("accuracy", "f1", "roc_auc", "average_precision")
-N_POSITIVE, N_UNLABELLED, N_FOLDS, LEVEL = 1000, 2000, 5, 0.95
+N_FOLDS, LEVEL = 5, 0.95
 MOST_TEST_ROWS, N_TEST_DRAWS = 4000, 40
+SMOKE = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "n_positive": 100, "n_unlabelled": 200}
+
+
+@dataclass(frozen=True)
+class MetricsStudy(Options):
+    """Options of this study."""
+
+    trials: int = 5
+    first_trial: int = 0
+    name: str = option("metrics_study", "name of the rows")
+    datasets: tuple[str, ...] = option(SETS, choices=SETS)
+    priors: tuple[float, ...] = option(PRIORS, choices=PRIORS)
+    n_positive: int = 1000
+    n_unlabelled: int = 2000
+    factor: float = option(1.25, "how much longer out-of-fold intervals are made; pu_report's own by default")
+    report_only: bool = False
 
 
 def models(seed: int) -> dict[str, Any]:
@@ -62,21 +72,16 @@ def models(seed: int) -> dict[str, Any]:
     }
 
 
-@lru_cache(maxsize=1)
-def load(name: str) -> tuple[Any, Any]:
-    return getattr(datasets, SETS[name])(return_X_y=True)
-
-
 def posterior(model: Any, X: Any, prior: float) -> Any:
     """The prior times P's share over U's, from a model that weights P and U equally."""
     g = np.clip(model.predict_proba(X)[:, 1], 1e-6, 1.0 - 1e-6)
     return prior * g / (1.0 - g)  # not clipped at 1: the ranking stays whole
 
 
-def spare_rows(y: Any, prior: float) -> int:
+def spare_rows(y: Any, prior: float, n_p: int, n_u: int) -> int:
     """Test rows that the set can spare beside the draw, with a margin for binomial counts."""
     n_pos, n_neg = int(np.sum(y == 1)), int(np.sum(y != 1))
-    spare = min((n_pos - N_POSITIVE - prior * N_UNLABELLED) / prior, (n_neg - (1 - prior) * N_UNLABELLED) / (1 - prior))
+    spare = min((n_pos - n_p - prior * n_u) / prior, (n_neg - (1 - prior) * n_u) / (1 - prior))
     return min(MOST_TEST_ROWS, int(0.9 * spare))
 
 
@@ -100,17 +105,17 @@ def errors_of_truth(truth: Any, score: Any, seed: int) -> dict[str, float]:
     return {metric: float(np.std([d[metric] for d in draws], ddof=1)) for metric in METRICS}
 
 
-def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
-    seed = 1_000_000 + 10_000 * list(SETS).index(name) + 1000 * PRIORS.index(prior) + trial
+def one_draw(name: str, prior: float, trial: int, n_p: int, n_u: int) -> list[dict[str, Any]]:
+    seed = 1_000_000 + 10_000 * SETS.index(name) + 1000 * PRIORS.index(prior) + trial
     X, y = load(name)
-    draw = datasets.make_pu(
+    draw = make_pu(
         X,
         y,
-        n_positive=N_POSITIVE,
-        n_unlabelled=N_UNLABELLED,
+        n_positive=n_p,
+        n_unlabelled=n_u,
         class_prior=prior,
         counts="binomial",
-        n_test=spare_rows(y, prior),
+        n_test=spare_rows(y, prior, n_p, n_u),
         random_state=seed,
     )
     rows = []
@@ -147,22 +152,22 @@ def one_draw(name: str, prior: float, trial: int) -> list[dict[str, Any]]:
     return rows
 
 
-def report(name: str) -> None:
-    rows = read_rows(name)
+def report(name: str, folder: Path, factor: float) -> None:
+    rows = read_rows(name, folder)
     head = f"{'gap to test':>13}{'covered':>9}{'widened':>9}{'gap to U':>10}{'error':>8}"
     print(f"{'metric':20}{'model':10}{'rows':>6}" + head)
     for metric in METRICS:
         for model in ("logistic", "forest"):
             chosen = [r for r in rows if r["metric"] == metric and r["model"] == model]
-            print(f"{metric:20}{model:10}{len(chosen):6}" + _summary(chosen))
-    print(f"{'all':30}{len(rows):6}" + _summary(rows))
+            print(f"{metric:20}{model:10}{len(chosen):6}" + _summary(chosen, factor))
+    print(f"{'all':30}{len(rows):6}" + _summary(rows, factor))
     print("by cell, mean absolute gap to the test set over metrics and models")
     for cell in dict.fromkeys((r["dataset"], r["class_prior"]) for r in rows):
         chosen = [r for r in rows if (r["dataset"], r["class_prior"]) == cell]
-        print(f"{cell[0]:20}{cell[1]:10}{len(chosen):6}" + _summary(chosen))
+        print(f"{cell[0]:20}{cell[1]:10}{len(chosen):6}" + _summary(chosen, factor))
 
 
-def _summary(rows: list[dict[str, str]]) -> str:
+def _summary(rows: list[dict[str, str]], factor: float) -> str:
     columns = {
         c: np.array([float(r[c]) for r in rows])
         for c in ("estimate", "standard_error", "low", "high", "truth_test", "error_test", "truth_unlabelled")
@@ -171,25 +176,19 @@ def _summary(rows: list[dict[str, str]]) -> str:
     arm = np.where(above, columns["high"] - columns["estimate"], columns["estimate"] - columns["low"])
     gap = np.abs(columns["estimate"] - columns["truth_test"])
     to_pool = np.abs(columns["estimate"] - columns["truth_unlabelled"]).mean()
-    covered, widened = (np.mean(gap <= np.hypot(f * arm, 1.96 * columns["error_test"])) for f in (1.0, OUT_OF_FOLD))
+    covered, widened = (np.mean(gap <= np.hypot(f * arm, 1.96 * columns["error_test"])) for f in (1.0, factor))
     return f"{gap.mean():13.4f}{covered:9.2f}{widened:9.2f}{to_pool:10.4f}{columns['standard_error'].mean():8.4f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, default=5)
-    parser.add_argument("--first-trial", type=int, default=0)
-    parser.add_argument("--name", default="metrics_study", help="name of the results")
-    parser.add_argument("--datasets", nargs="+", choices=list(SETS), default=list(SETS))
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--report-only", action="store_true")
-    args = parser.parse_args()
-    if not args.report_only:
-        trials = range(args.first_trial, args.first_trial + args.trials)
-        cells = [(n, p, t) for n in args.datasets for p in PRIORS for t in trials]
-        parts = Parallel(n_jobs=args.jobs)(delayed(one_draw)(*cell) for cell in cells)
-        write_rows(args.name, [row for part in parts for row in part])
-    report(args.name)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(MetricsStudy, __doc__, SMOKE, arguments)
+    if not options.report_only:
+        trials = range(options.first_trial, options.first_trial + options.trials)
+        sizes = options.n_positive, options.n_unlabelled
+        cells = [(n, p, t, *sizes) for n in options.datasets for p in options.priors for t in trials]
+        parts = in_parallel(one_draw, cells, options.jobs)
+        write_rows(options.name, [row for part in parts for row in part], options.out)
+    report(options.name, options.out, options.factor)
 
 
 if __name__ == "__main__":

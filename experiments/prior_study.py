@@ -1,47 +1,38 @@
-"""Study of class priors: which ratio model and which one-dimensional method go best together.
+r"""Study of class priors: which ratio model and which one-dimensional method go best together.
 
 Every draw is scored once by each ratio model, out of fold; every method reads the same scores. Rows come from one part
 of each data set for choosing (`--half choose`) and from the rest for reporting (`--half report`). Rows of the CSV are
 tidy: one estimate each.
 
-    PYTHONPATH=src python experiments/prior_study.py --suite paper --half choose --trials 20 --jobs 16 --out choose.csv
-    PYTHONPATH=src python experiments/prior_study.py --suite paper --half report --trials 20 --jobs 16 --out report.csv
-    PYTHONPATH=src python experiments/prior_study.py --suite generators --trials 20 --jobs 16 --out generators.csv
-    PYTHONPATH=src python experiments/prior_study.py --suite generators --priors 0.3 0.5 0.7 --n-positive 1000 \
-        --models --whole class-prior --trials 5 --jobs 1 --out coverage.csv  # ClassPrior alone, 8 s a draw on a core
-    PYTHONPATH=src python experiments/prior_study.py --suite hard --half report --trials 5 --jobs 16 --out hard.csv
-    python experiments/prior_study.py --summarise report.csv
+    python -m experiments.prior_study --suite paper --half choose --trials 20 --jobs 16 --name choose
+    python -m experiments.prior_study --suite paper --half report --trials 20 --jobs 16 --name prior_report
+    python -m experiments.prior_study --suite generators --trials 20 --jobs 16 --name prior_generators
+    python -m experiments.prior_study --suite generators --priors 0.3 0.5 0.7 --n-positive 1000 \
+        --models --whole class-prior --trials 5 --jobs 1 --name coverage  # ClassPrior alone, 8 s a draw on a core
+    python -m experiments.prior_study --suite hard --half report --trials 5 --jobs 16 --name hard
+    python -m experiments.prior_study --summarise --name prior_report
 
 The data are read from the folder in PURELY_DATA. Twenty trials of the paper's suite take about 6 minutes on 16 cores.
 """
 
 from __future__ import annotations
 
-import argparse
-import csv
-import os
-import platform
-import subprocess
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
 
+from experiments.entry import Options, in_parallel, option, read_options
+from experiments.records import RowLog, read_rows
+from experiments.sets import SETS, half_of, load, share_that_fits
 from purely import datasets
 from purely.exceptions import ClassPriorWarning
-from purely.prior import (
-    ClassPrior,
-    KernelMeanPrior,
-    PenL1Prior,
-    RegroupingPrior,
-    TIcEPrior,
-)
+from purely.prior import ClassPrior, KernelMeanPrior, PenL1Prior, RegroupingPrior, TIcEPrior
 from purely.prior.alphamax import alphamax
 from purely.prior.auto import METHODS
 from purely.prior.elkan_noto import elkan_noto
@@ -49,15 +40,6 @@ from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.rank_pruning import rank_pruning
 from purely.prior.ratio import AUTO_MODELS, ratio_scores
 
-DATASETS = {
-    "ijcnn1": datasets.fetch_ijcnn1,
-    "phishing": datasets.fetch_phishing,
-    "mushrooms": datasets.fetch_mushrooms,
-    "a9a": datasets.fetch_a9a,
-    "mnist": datasets.fetch_mnist,
-    "fashion-mnist": datasets.fetch_fashion_mnist,
-    "20news": datasets.fetch_20newsgroups_comp_sci,
-}
 READERS: dict[str, Any] = {
     **METHODS,
     "combined-full": lambda table: METHODS["combined"](table, confidence=1.0),
@@ -82,31 +64,30 @@ WHOLE = {
     "tice": lambda: TIcEPrior(),
     "regrouping-km1": lambda: RegroupingPrior(ratio="linear"),
 }
-FIELDS = [
-    "suite",
-    "dataset",
-    "prior",
-    "n_positive",
-    "n_unlabelled",
-    "half",
-    "trial",
-    "ratio",
-    "method",
-    "estimate",
-    "error",
-    "low",
-    "high",
-    "covered",
-    "warned",
-    "standard_error",
-    "details",
-    "seconds",
-    "ratio_seconds",
-    "seed",
-    "commit",
-    "versions",
-    "hardware",
-]
+FIELDS = (
+    "suite", "dataset", "prior", "n_positive", "n_unlabelled", "half", "trial", "ratio", "method", "estimate", "error",
+    "low", "high", "covered", "warned", "standard_error", "details", "seconds", "ratio_seconds", "seed",
+)  # fmt: skip
+SMOKE = {"suite": "generators", "trials": 1, "datasets": ("gaussians-2",), "priors": (0.5,), "n_positive": (100,)}
+SMOKE |= {"n_unlabelled": 200, "models": ("linear",), "whole": ("class-prior",), "name": "prior_study"}
+
+
+@dataclass(frozen=True)
+class PriorStudy(Options):
+    """Options of this study."""
+
+    suite: str = option("paper", choices=("paper", "hard", "generators"))
+    half: Literal["choose", "report"] = option("choose", choices=("choose", "report"))
+    name: str = option("prior_study", "name of the rows")
+    trials: int = 2
+    first_trial: int = 0
+    datasets: tuple[str, ...] = option((), "all of the suite where none is named")
+    priors: tuple[float, ...] = option((0.1, 0.3, 0.5, 0.7, 0.9), "of the generators")
+    n_positive: tuple[int, ...] = option((1000, 200), "of the generators")
+    n_unlabelled: int = option(2000, "of the generators")
+    models: tuple[str, ...] = ("forest", *AUTO_MODELS)
+    whole: tuple[str, ...] = option(("km1", "km2", "penl1", "tice", "regrouping-km1"), choices=WHOLE)
+    summarise: bool = option(False, "only print the means of the rows that are there")
 
 
 @dataclass(frozen=True)
@@ -127,40 +108,28 @@ class Cell:
         return 100_000 * (self.half == "report") + 1_000 * round(100 * self.prior) + self.trial
 
 
-def half_of(y: Any, half: str) -> Any:
-    """Indices of the part of a data set that a study may use."""
-    # This permutation is the one whose first half the default was chosen on; another would mix the two parts.
-    order = np.random.default_rng(12345).permutation(len(y))
-    cut = len(y) // 2
-    return np.sort(order[:cut] if half == "choose" else order[cut:])
-
-
 def draw(cell: Cell, data: Any) -> tuple[Any, Any, float] | None:
     """Rows, labels and the share of positives among the unlabelled rows.
 
-    At prior .7 the paper's size takes 2,400 positives and half of mushrooms has about 2,100: both samples shrink by one
-    factor there. Other suites leave out what a part has too few rows for, and return None.
+    Where a half has too few rows both samples shrink by one factor in the paper's suite; the others leave the draw out.
     """
     if cell.suite == "generators":
         sample = data(cell.prior).sample(
             n_positive=cell.n_positive, n_unlabelled=cell.n_unlabelled, random_state=cell.seed
         )
         return sample.X, np.asarray(sample.y) == 1, cell.prior
-    X, y, rows = data
-    truth = np.asarray(y)[rows]
-    n_p, n_u = cell.n_positive, cell.n_unlabelled
-    need_p, need_n = n_p + cell.prior * n_u, (1.0 - cell.prior) * n_u
-    fit = min(1.0, truth.sum() / need_p, (truth.size - truth.sum()) / need_n)
+    X, truth = data
+    fit = share_that_fits(truth, cell.prior, cell.n_positive, cell.n_unlabelled)
     if fit < 1.0 and cell.suite != "paper":
         return None
-    n_p, n_u = int(n_p * fit), int(n_u * fit)
-    made = datasets.make_pu(
-        X[rows], truth, n_positive=n_p, n_unlabelled=n_u, class_prior=cell.prior, random_state=cell.seed
-    )
+    n_p, n_u = int(cell.n_positive * fit), int(cell.n_unlabelled * fit)
+    made = datasets.make_pu(X, truth, n_positive=n_p, n_unlabelled=n_u, class_prior=cell.prior, random_state=cell.seed)
     return made.X, np.asarray(made.y) == 1, made.unlabelled_prior
 
 
-def run_cell(cell: Cell, X: Any, positive: Any, truth: float, models: list[str], whole: list[str]) -> list[dict]:
+def run_cell(
+    cell: Cell, X: Any, positive: Any, truth: float, models: tuple[str, ...], whole: tuple[str, ...]
+) -> list[dict]:
     warnings.simplefilter("ignore", category=UserWarning)
     rows: list[dict] = []
     scores, seconds = {}, {}
@@ -246,62 +215,42 @@ def generator_problems() -> dict[str, Any]:
     }
 
 
-def cells_of(args: argparse.Namespace) -> Iterator[tuple[Cell, Any]]:
+def cells_of(options: PriorStudy) -> Iterator[tuple[Cell, Any]]:
     """Cells with their data, one data set in memory at a time."""
-    trials = range(args.first_trial, args.first_trial + args.trials)
-    if args.suite == "generators":
-        for name, problem in generator_problems().items():
-            if args.datasets and name not in args.datasets:
-                continue
-            for n_p in args.n_positive:
-                for prior in args.priors:
-                    for trial in trials:
-                        yield Cell("generators", name, prior, n_p, 2000, "all", trial), problem
-        return
-    if args.suite == "paper":
+    trials = range(options.first_trial, options.first_trial + options.trials)
+    if options.suite == "generators":
+        settings = [(p, n_p, options.n_unlabelled) for n_p in options.n_positive for p in options.priors]
+    elif options.suite == "paper":
         settings = [(p, 1000, 2000) for p in (0.3, 0.5, 0.7)]
     else:
         settings = [(p, 1000, 2000) for p in (0.05, 0.1, 0.9)]
         settings += [(0.5, 50, 2000), (0.5, 200, 2000), (0.2, 1000, 20000)]
-    for name, fetch in DATASETS.items():
-        if args.datasets and name not in args.datasets:
-            continue
-        X, y = fetch(return_X_y=True)
-        data = (X, y, half_of(y, args.half))
+    generated = options.suite == "generators"
+    problems = generator_problems()
+    for name in options.datasets or (problems if generated else SETS):
+        if generated:
+            data, half = problems[name], "all"
+        else:
+            X, y = load(name)
+            rows, half = half_of(y.size, options.half), options.half
+            data = (X[rows], y[rows])
         for prior, n_p, n_u in settings:
             for trial in trials:
-                yield Cell(args.suite, name, prior, n_p, n_u, args.half, trial), data
+                yield Cell(options.suite, name, prior, n_p, n_u, half, trial), data
 
 
-def jobs_of(args: argparse.Namespace) -> Iterator[Any]:
-    for cell, data in cells_of(args):
+def jobs_of(options: PriorStudy) -> Iterator[Any]:
+    for cell, data in cells_of(options):
         drawn = draw(cell, data)
         if drawn is not None:
-            yield delayed(run_cell)(cell, *drawn, args.models, args.whole)
+            yield cell, *drawn, options.models, options.whole
 
 
-def provenance() -> dict[str, str]:
-    import scipy
-    import sklearn
-
-    try:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    except OSError:
-        commit = ""
-    versions = f"python {platform.python_version()} numpy {np.__version__} scipy {scipy.__version__} "
-    return {
-        "commit": commit,
-        "versions": versions + f"scikit-learn {sklearn.__version__}",
-        "hardware": f"{platform.machine()} {os.cpu_count()} cores",
-    }
-
-
-def summarise(path: Path) -> None:
-    """Mean absolute error by data set, coverage, warnings and time of every pair in a CSV file."""
+def summarise(name: str, folder: Path) -> None:
+    """Mean absolute error by data set, coverage, warnings and time of every pair."""
     cells: dict[tuple[str, str], dict[str, list[dict]]] = defaultdict(lambda: defaultdict(list))
-    with path.open() as file:
-        for row in csv.DictReader(file):
-            cells[row["ratio"], row["method"]][row["dataset"]].append(row)
+    for row in read_rows(name, folder):
+        cells[row["ratio"], row["method"]][row["dataset"]].append(row)
     names = list(dict.fromkeys(n for by in cells.values() for n in by))
     head = " ".join(n[:13].rjust(13) for n in names)
     print(f"{'ratio':14s} {'method':17s} {'mean':>6s} {'cover':>6s} {'warn':>5s} {'s':>6s} {head}")
@@ -320,34 +269,15 @@ def summarise(path: Path) -> None:
         print(line)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--suite", choices=("paper", "hard", "generators"), default="paper")
-    parser.add_argument("--half", choices=("choose", "report"), default="choose")
-    parser.add_argument("--trials", type=int, default=2)
-    parser.add_argument("--first-trial", type=int, default=0)
-    parser.add_argument("--datasets", nargs="*", default=[])
-    parser.add_argument("--priors", nargs="*", type=float, default=[0.1, 0.3, 0.5, 0.7, 0.9], help="of the generators")
-    parser.add_argument("--n-positive", nargs="*", type=int, default=[1000, 200], help="of the generators")
-    parser.add_argument("--models", nargs="*", default=["forest", *AUTO_MODELS])
-    parser.add_argument("--whole", nargs="*", default=["km1", "km2", "penl1", "tice", "regrouping-km1"])
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("prior_study.csv"))
-    parser.add_argument("--summarise", type=Path)
-    args = parser.parse_args()
-    if args.summarise:
-        summarise(args.summarise)
-        return
-    start = time.perf_counter()
-    made = provenance()
-    with args.out.open("w", newline="") as file, parallel_config("loky", inner_max_num_threads=1):
-        writer = csv.DictWriter(file, FIELDS)
-        writer.writeheader()
-        for rows in Parallel(args.jobs, return_as="generator_unordered", batch_size=1)(jobs_of(args)):
-            writer.writerows(row | made for row in rows)
-            file.flush()
-    print(f"{args.out}: {time.perf_counter() - start:.0f} s")
-    summarise(args.out)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(PriorStudy, __doc__, SMOKE, arguments)
+    if not options.summarise:
+        start = time.perf_counter()
+        log = RowLog(options.name, FIELDS, options.out, resume=False)
+        for rows in in_parallel(run_cell, jobs_of(options), options.jobs):
+            log.add(*rows)
+        print(f"{options.name}: {time.perf_counter() - start:.0f} s")
+    summarise(options.name, options.out)
 
 
 if __name__ == "__main__":

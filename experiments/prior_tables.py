@@ -1,32 +1,30 @@
 """Tables of the class-prior study for the documentation, from the rows of the runs.
 
-    python experiments/prior_tables.py
+    python -m experiments.prior_tables
 
 reads `results/prior_report.csv.gz` and `results/prior_whole.csv` (the paper's 21 cells, reporting half),
 `results/paper/full.jsonl` (ClassPrior and its rivals on the same cells, 20 trials), `results/prior_generators.csv.gz`
-and `results/prior_peers.csv`, and writes CSV files to `docs/theory/tables`.
+and `results/prior_peers.csv`, and writes CSV files to `docs/theory/tables`, or to the folder ``--out``.
 """
 
 from __future__ import annotations
 
 import csv
-import gzip
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-HERE = Path(__file__).resolve().parent
-RESULTS = HERE / "results"
-TABLES = HERE.parent / "docs" / "theory" / "tables"
-DATASETS = ("ijcnn1", "phishing", "mushrooms", "a9a", "mnist", "fashion-mnist", "20news")
+from experiments.entry import Options, option, read_options
+from experiments.paper.store import Store
+from experiments.records import RESULTS, read_rows
+from experiments.sets import SETS, public_name
+
 #: What the columns call them.
 SHORT = ("ijcnn1", "phishing", "mushr.", "a9a", "mnist", "fashion", "20news")
 NONE = "n/a"
-#: Names of data sets in the rows of the paper's run that differ from the study's.
-SAME = {"fashion_mnist": "fashion-mnist", "news20": "20news"}
 #: (ratio, method) of the study, and what the table calls it.
 ESTIMATORS = {
     ("auto", "combined"): "ClassPrior, draws of the other rows",
@@ -57,24 +55,13 @@ PAPER_RUN = {
 }
 
 
-def read_csv(path: Path) -> list[dict[str, Any]]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rt", newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def paper_rows(method: str) -> list[dict[str, Any]]:
     """Rows of a method in the paper's run; columns that it does not have are empty."""
-    rows = []
-    with (RESULTS / "paper" / "full.jsonl").open() as file:
-        for line in file:
-            unit = json.loads(line)
-            for row in unit["rows"]:
-                if row["table"] == "prior" and row["method"] == method:
-                    row = {"covered": "", "warned": "", **row}
-                    row["dataset"] = SAME.get(row["dataset"], row["dataset"])
-                    rows.append(row)
-    return rows
+    return [
+        {"covered": "", "warned": "", **row, "dataset": public_name(row["dataset"])}
+        for row in Store(RESULTS / "paper" / "full.jsonl").tidy()
+        if row["table"] == "prior" and row["method"] == method
+    ]
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -91,7 +78,7 @@ def mean_of(rows: Iterable[dict[str, Any]], key: str, digits: int = 2) -> str:
 def errors_by_dataset(rows: list[dict[str, Any]]) -> list[str]:
     """Mean absolute error over all rows, then by data set; rows without an estimate count for neither."""
     made = [r for r in rows if str(r["error"]) != ""]
-    cells = [[abs(float(r["error"])) for r in made if r["dataset"] == name] for name in DATASETS]
+    cells = [[abs(float(r["error"])) for r in made if r["dataset"] == name] for name in SETS]
     every = [e for cell in cells for e in cell]
     return [number(float(np.mean(c))) if c else NONE for c in [every, *cells]]
 
@@ -105,8 +92,8 @@ def estimators_table() -> list[list[str]]:
         return [name, *errors_by_dataset(rows), *rates, took, str(len(rows))]
 
     # The run of all readings had the rows of five estimators for one data set only; they have a run of their own.
-    study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if r["ratio"] != "none"]
-    study += read_csv(RESULTS / "prior_whole.csv")
+    study = [r for r in read_rows("prior_report") if r["ratio"] != "none"]
+    study += read_rows("prior_whole")
     lines = []
     for method, name in PAPER_RUN.items():
         if rows := paper_rows(method):
@@ -122,9 +109,9 @@ def estimators_table() -> list[list[str]]:
 def cells_table() -> list[list[str]]:
     """ClassPrior by data set: in the paper's run, and in the study's, whose draws are others."""
     paper = paper_rows("class_prior")
-    study = [r for r in read_csv(RESULTS / "prior_report.csv.gz") if (r["ratio"], r["method"]) == ("auto", "combined")]
+    study = [r for r in read_rows("prior_report") if (r["ratio"], r["method"]) == ("auto", "combined")]
     table = [["data set", "draws", "mean absolute error", "covered", "warned", "other draws", "covered", "warned"]]
-    for name in (*DATASETS, "all"):
+    for name in (*SETS, "all"):
         one, two = ([r for r in rows if name in (r["dataset"], "all")] for rows in (paper, study))
         error = number(float(np.mean([abs(r["error"]) for r in one])))
         first = [str(len(one)), error, mean_of(one, "covered"), mean_of(one, "warned")]
@@ -133,7 +120,7 @@ def cells_table() -> list[list[str]]:
 
 
 def generators_table() -> list[list[str]]:
-    rows = read_csv(RESULTS / "prior_generators.csv.gz")
+    rows = read_rows("prior_generators")
     table = [["problem", "draws", "mean absolute error", "mean error", "covered", "warned", "mean width of interval"]]
     for name in dict.fromkeys(r["dataset"] for r in rows):
         mine = [r for r in rows if r["dataset"] == name]
@@ -147,7 +134,7 @@ def generators_table() -> list[list[str]]:
 
 
 def peers_table() -> list[list[str]]:
-    rows = [r | {"dataset": SAME.get(r["dataset"], r["dataset"])} for r in read_csv(RESULTS / "prior_peers.csv")]
+    rows = [r | {"dataset": public_name(r["dataset"])} for r in read_rows("prior_peers")]
     head = ["estimator", "mean", *SHORT, "failed", "CPU s"]
     lines = []
     for name in dict.fromkeys(r["method"] for r in rows):
@@ -159,11 +146,19 @@ def peers_table() -> list[list[str]]:
     return [head, *sorted(lines, key=lambda cells: float(cells[1]))]
 
 
-def main() -> None:
-    TABLES.mkdir(exist_ok=True)
+@dataclass(frozen=True)
+class PriorTables(Options):
+    """Options of the tables."""
+
+    out: Path = option(Path(__file__).parents[1] / "docs" / "theory" / "tables", "folder of the tables")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(PriorTables, __doc__, {}, arguments)
+    options.out.mkdir(parents=True, exist_ok=True)
     made = {"estimators": estimators_table, "cells": cells_table, "generators": generators_table, "peers": peers_table}
     for name, table in made.items():
-        with (TABLES / f"class_priors_{name}.csv").open("w", newline="") as file:
+        with (options.out / f"class_priors_{name}.csv").open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows(table())
 
 

@@ -10,38 +10,48 @@ each data set that the reported tables do not use.
 
 from __future__ import annotations
 
-import argparse
-import os
 import tempfile
 import time
 import warnings
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from experiments.entry import option, read_options, worker_pool
 from experiments.paper.methods.kernel_mean import estimate as estimate_prior
-from experiments.prior_study import DATASETS, half_of
-from experiments.records import RESULTS, read_rows, write_rows
+from experiments.records import read_rows, write_rows
+from experiments.sets import SMOKE_CELLS, CellOptions, half_of, load, share_that_fits
 from purely import PURL, PurelyWarning, fit_together, make_pu
 
-PRIORS = (0.3, 0.5, 0.7)
 EPOCHS = (20, 30, 45, 65, 90, 130, 180, 250, 350, 500, 700, 1000)
+SMOKE = {**SMOKE_CELLS, "batch_sizes": (250,), "epochs": (1, 2), "held_out": True}
 
 
-def lengths(n_features: int, epochs: list[int]) -> list[int]:
+@dataclass(frozen=True)
+class PURLRecipe(CellOptions):
+    """Options of this study."""
+
+    trials: int = 4
+    batch_sizes: tuple[int, ...] = (100, 250)
+    epochs: tuple[int, ...] = option(EPOCHS, "of these, by default, those that suit the number of features")
+    held_out: bool = option(False, "also stop on held-out J")
+    summarise: bool = option(False, "only print the means of the rows that are there")
+
+
+def lengths(n_features: int, epochs: tuple[int, ...]) -> tuple[int, ...]:
     """Those of the lengths that are worth a try: with batch norm, the more features the faster a network turns."""
     about = 30 * (2000 / n_features) ** 0.75
-    return [e for e in epochs if 0.15 * about <= e <= 3.0 * about]
+    return epochs if epochs != EPOCHS else tuple(e for e in epochs if 0.15 * about <= e <= 3.0 * about)
 
 
-def draw(X: Any, truth: Any, prior: float, seed: int) -> Any:
+def draw(X: Any, truth: Any, prior: float, seed: int, options: PURLRecipe) -> Any:
     """The paper's size, or as much of it as the half has rows for (mushrooms at .7)."""
-    n_p, n_u = 1000, 2000
-    fit = min(1.0, truth.sum() / (n_p + prior * n_u), (truth.size - truth.sum()) / ((1.0 - prior) * n_u))
-    n_p, n_u = int(n_p * fit), int(n_u * fit)
+    fit = share_that_fits(truth, prior, options.n_positive, options.n_unlabelled)
+    n_p, n_u = int(options.n_positive * fit), int(options.n_unlabelled * fit)
     return make_pu(X, truth, n_positive=n_p, n_unlabelled=n_u, class_prior=prior, random_state=seed)
 
 
@@ -61,28 +71,27 @@ def trained(draws: list[Any], **settings: Any) -> list[PURL]:
     return models
 
 
-def run(args: argparse.Namespace) -> None:
+def run(options: PURLRecipe) -> None:
     pending, table = [], []
-    with ProcessPoolExecutor(args.jobs) as pool, tempfile.TemporaryDirectory() as folder:
-        list(pool.map(int, range(args.jobs)))  # the workers start before CUDA does
-        for name in args.datasets:
+    with worker_pool(options.jobs) as pool, tempfile.TemporaryDirectory() as folder:
+        for name in options.datasets:
             start = time.perf_counter()
-            X, y = DATASETS[name](return_X_y=True)
-            rows = half_of(y, "choose")
-            X, truth = X[rows], np.asarray(y)[rows]
-            cells = [(prior, trial) for prior in PRIORS for trial in range(args.trials)]
-            draws = [draw(X, truth, prior, trial) for prior, trial in cells]
+            X, y = load(name)
+            rows = half_of(y.size, "choose")
+            X, truth = X[rows], y[rows]
+            cells = [(prior, trial) for prior in options.priors for trial in range(options.trials)]
+            draws = [draw(X, truth, prior, trial, options) for prior, trial in cells]
             preset = "paper-text" if name == "20news" else "paper"
-            for batch_size in args.batch_sizes:
-                epochs_tried = lengths(X.shape[1], args.epochs)
-                runs = [("none", e) for e in epochs_tried] + [("held-out J", max(epochs_tried))] * args.held_out
+            for batch_size in options.batch_sizes:
+                epochs_tried = lengths(X.shape[1], options.epochs)
+                runs = [("none", e) for e in epochs_tried] + [("held-out J", max(epochs_tried))] * options.held_out
                 for stopping, epochs in runs:
                     settings: dict[str, Any] = {"early_stopping": stopping != "none", "max_epochs": epochs}
                     if stopping == "none":
                         settings["checkpoint"] = f"{folder}/{name}-{batch_size}"
                     else:
                         settings["patience"] = epochs
-                    models = trained(draws, preset=preset, batch_size=batch_size, device=args.device, **settings)
+                    models = trained(draws, preset=preset, batch_size=batch_size, device=options.device, **settings)
                     for (prior, trial), d, m in zip(cells, draws, models, strict=True):
                         row = {
                             "dataset": name,
@@ -101,8 +110,7 @@ def run(args: argparse.Namespace) -> None:
         for row, d, job in pending:
             estimate = job.result()
             table.append({**row, "estimate": round(estimate, 5), "error": round(estimate - d.unlabelled_prior, 5)})
-    write_rows("purl_recipe", table, args.out)
-    summarise(args.out)
+    write_rows("purl_recipe", table, options.out)
 
 
 def summarise(folder: Path) -> None:
@@ -140,19 +148,11 @@ def rule_error(rows: list[dict[str, str]], features: dict[str, int], power: floa
     return float(np.mean([np.mean(v) for v in cells.values()]))
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--trials", type=int, default=4)
-    parser.add_argument("--datasets", nargs="*", default=list(DATASETS), choices=list(DATASETS))
-    parser.add_argument("--batch-sizes", nargs="*", type=int, default=[100, 250])
-    parser.add_argument("--epochs", nargs="*", type=int, default=list(EPOCHS))
-    parser.add_argument("--held-out", action="store_true", help="also stop on held-out J")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--out", type=Path, default=RESULTS)
-    parser.add_argument("--summarise", action="store_true")
-    args = parser.parse_args()
-    summarise(args.out) if args.summarise else run(args)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(PURLRecipe, __doc__, SMOKE, arguments)
+    if not options.summarise:
+        run(options)
+    summarise(options.out)
 
 
 if __name__ == "__main__":

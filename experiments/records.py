@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import os
 import platform
 import subprocess
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from purely.files import atomic_path
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -59,8 +63,6 @@ def _cpu() -> str:
 
 
 def _gpu() -> str:
-    import sys
-
     torch = sys.modules.get("torch")  # asked for only where the run itself uses it
     if torch is not None and torch.cuda.is_available():
         return f", {torch.cuda.get_device_name(0)}"
@@ -74,16 +76,45 @@ def write_rows(name: str, rows: Iterable[Mapping[str, Any]], folder: Path = RESU
     table = [{**row, **provenance()} for row in rows]
     if not table:
         raise ValueError(f"no rows to write to {path}.")
-    partial = path.with_suffix(".csv.part")
-    with partial.open("w", newline="") as file:
+    with atomic_path(path) as partial, partial.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(table[0]))
         writer.writeheader()
         writer.writerows(table)
-    partial.replace(path)
     return path
 
 
 def read_rows(name: str, folder: Path = RESULTS) -> list[dict[str, str]]:
-    """Read rows that :func:`write_rows` wrote."""
-    with (folder / f"{name}.csv").open(newline="") as file:
+    """Read rows that :func:`write_rows` wrote, compressed or not."""
+    path = folder / f"{name}.csv"
+    with gzip.open(f"{path}.gz", "rt", newline="") if not path.exists() else path.open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+class RowLog:
+    """Rows of ``<folder>/<name>.csv``, appended as they come with the run's provenance: a stopped run keeps its rows.
+
+    Attributes
+    ----------
+    rows : list of dict
+        What the file held when it was opened.
+    """
+
+    def __init__(self, name: str, fields: Sequence[str], folder: Path, *, resume: bool) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.csv"
+        self.rows = read_rows(name, folder) if resume and path.exists() else []
+        self._fields = [*fields, *provenance()]
+        self._path = path
+        if not self.rows:
+            self._append([], header=True)
+
+    def add(self, *rows: Mapping[str, Any]) -> None:
+        """Append rows; columns that they do not have are empty."""
+        self._append([{**row, **provenance()} for row in rows])
+
+    def _append(self, rows: list[dict[str, Any]], *, header: bool = False) -> None:
+        with self._path.open("w" if header else "a", newline="") as file:
+            writer = csv.DictWriter(file, self._fields, lineterminator="\n")
+            if header:
+                writer.writeheader()
+            writer.writerows(rows)

@@ -6,23 +6,36 @@ and no l2 term is used, as in the theorem. ``python -m experiments.theorem3`` wr
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from matplotlib.figure import Figure
 
+from experiments.entry import Options, in_parallel, mean_and_error, option, read_options, save_figure
 from experiments.exact_moments import exact_moments
-from experiments.records import RESULTS, read_rows, write_rows
+from experiments.records import read_rows, write_rows
 from purely import PUSMI
 from purely.datasets import gaussians_problem, paper_problem
 
-SIZES = [100 * 2**i for i in range(9)]
+SIZES = tuple(100 * 2**i for i in range(9))
+SMOKE = {"trials": 2, "sizes": (100, 200)}
 #: A few centres well apart, so that H is far from singular and the asymptotics show at 100 rows.
 PROBLEMS = {
     "paper": (paper_problem(), np.array([[0.0, 0.0], [3.0, 0.0], [-3.0, 0.0], [1.5, 2.0], [-1.5, -2.0]]), 1.0),
     "gaussians": (gaussians_problem(shift=2.0, n_features=2), np.array([[-1.5, 0.0], [0.5, 1.0], [2.5, -1.0]]), 1.0),
 }
+
+
+@dataclass(frozen=True)
+class Theorem3(Options):
+    """Options of this study."""
+
+    trials: int = 100
+    sizes: tuple[int, ...] = option(SIZES, choices=SIZES)
+    draw_only: bool = option(False, "draw from the rows that are there")
 
 
 def one_trial(name: str, n: int, trial: int) -> dict[str, Any]:
@@ -47,63 +60,47 @@ def one_trial(name: str, n: int, trial: int) -> dict[str, Any]:
     }
 
 
-def slopes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def errors_by_size(rows: list[dict[str, str]], name: str, what: str) -> dict[int, list[float]]:
+    """Errors of one problem, in the order of n."""
+    errors: dict[int, list[float]] = {}
+    for r in rows:
+        if r["problem"] == name:
+            errors.setdefault(int(r["n"]), []).append(float(r[what]))
+    return dict(sorted(errors.items()))
+
+
+def slope(errors: dict[int, list[float]]) -> tuple[float, float]:
     """Least-squares slope of the log mean error on log n, with its standard error over trials."""
-    table = []
-    for name in PROBLEMS:
-        for what in ("beta_error", "smi_error"):
-            errors = np.array(
-                [[float(r[what]) for r in rows if r["problem"] == name and int(r["n"]) == n] for n in SIZES]
-            )
-            log_n = np.log(SIZES)
-            log_mean = np.log(errors.mean(axis=1))
-            design = log_n - log_n.mean()
-            slope = float(design @ log_mean / (design @ design))
-            relative = errors.std(axis=1, ddof=1) / errors.mean(axis=1) / np.sqrt(errors.shape[1])
-            error = float(np.sqrt(np.sum((design * relative) ** 2)) / (design @ design))
-            table.append({"problem": name, "quantity": what, "slope": slope, "standard_error": error})
-    return table
+    mean, error = np.array([mean_and_error(values) for values in errors.values()]).T
+    design = np.log(list(errors)) - np.log(list(errors)).mean()
+    spread = np.sqrt(np.sum((design * error / mean) ** 2))
+    return float(design @ np.log(mean) / (design @ design)), float(spread / (design @ design))
 
 
-def draw(rows: list[dict[str, Any]]) -> None:
+def draw(rows: list[dict[str, str]], folder: Path) -> None:
     """Both errors against n on log axes, with the rate of the theorem as a dashed line."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    fig, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    figure = Figure(figsize=(9, 3.8), layout="constrained")
     titles = {"beta_error": "‖β̂ − β*‖", "smi_error": "|PU-SMI − PU-SMI*|"}
-    fitted = {(r["problem"], r["quantity"]): r for r in slopes(rows)}
-    for ax, what in zip(axes, titles, strict=True):
+    for ax, (what, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
         for name, marker in zip(PROBLEMS, "os", strict=True):
-            mean, error = [], []
-            for n in SIZES:
-                values = np.array([float(r[what]) for r in rows if r["problem"] == name and int(r["n"]) == n])
-                mean.append(values.mean())
-                error.append(values.std(ddof=1) / np.sqrt(values.size))
-            slope = fitted[name, what]["slope"]
-            ax.errorbar(SIZES, mean, error, marker=marker, ms=4, lw=1.2, label=f"{name}: slope {slope:.3f}")
-        ax.plot(SIZES, 1.3 * mean[0] * np.sqrt(SIZES[0] / np.array(SIZES)), "k--", lw=0.8, label="slope −1/2")
-        ax.set(xscale="log", yscale="log", xlabel="$n_\\mathrm{P} = n_\\mathrm{U}$", title=titles[what])
+            errors = errors_by_size(rows, name, what)
+            value, error = slope(errors)
+            print(f"{name:10} {what:11} slope {value:.3f} ({error:.3f})")
+            mean, spread = zip(*map(mean_and_error, errors.values()), strict=True)
+            sizes = np.array(list(errors))
+            ax.errorbar(sizes, mean, spread, marker=marker, ms=4, lw=1.2, label=f"{name}: slope {value:.3f}")
+        ax.plot(sizes, 1.3 * mean[0] * np.sqrt(sizes[0] / sizes), "k--", lw=0.8, label="slope −1/2")
+        ax.set(xscale="log", yscale="log", xlabel="$n_\\mathrm{P} = n_\\mathrm{U}$", title=title)
         ax.legend(frameon=False, fontsize=8)
-    for suffix in ("png", "svg"):
-        fig.savefig(RESULTS / f"theorem3.{suffix}", dpi=150)
+    save_figure(figure, folder, "theorem3")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--trials", type=int, default=100)
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--draw-only", action="store_true", help="draw from the rows that are there")
-    args = parser.parse_args()
-    if not args.draw_only:
-        cells = [(name, n, t) for name in PROBLEMS for n in SIZES for t in range(args.trials)]
-        write_rows("theorem3", Parallel(n_jobs=args.jobs)(delayed(one_trial)(*cell) for cell in cells))
-    rows: list[dict[str, Any]] = list(read_rows("theorem3"))
-    for row in slopes(rows):
-        print(f"{row['problem']:10} {row['quantity']:11} slope {row['slope']:.3f} ({row['standard_error']:.3f})")
-    draw(rows)
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Theorem3, __doc__, SMOKE, arguments)
+    if not options.draw_only:
+        cells = [(name, n, t) for name in PROBLEMS for n in options.sizes for t in range(options.trials)]
+        write_rows("theorem3", in_parallel(one_trial, cells, options.jobs), options.out)
+    draw(read_rows("theorem3", options.out), options.out)
 
 
 if __name__ == "__main__":

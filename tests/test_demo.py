@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from purely import demo
+from purely.demo import _tour
 
 
 @pytest.fixture(scope="module")
@@ -36,6 +37,7 @@ def test_the_tour_fits_80_columns_and_leaves_a_picture(tour):
     assert "the truth is 0.7" in text
     assert "share called positive" in text
     assert "precision" in text
+    assert text.count("90% interval") == 3  # the level of every estimate is the same, and it is told
 
 
 def test_the_tour_ends_with_five_answers_and_the_report(tour):
@@ -52,14 +54,16 @@ def test_the_tour_ends_with_five_answers_and_the_report(tour):
 
 def test_without_matplotlib_and_torch_the_rest_is_told_all_the_same(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    monkeypatch.setattr(demo, "find_spec", lambda name: None)
+    monkeypatch.setattr(_tour, "find_spec", lambda name: None)
+    for name, size in {"N_POSITIVE": 80, "N_UNLABELLED": 200, "N_NEW": 500, "N_JUDGED": 500}.items():
+        monkeypatch.setattr(_tour, name, size)
     assert demo.main(["--output", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert text.count("matplotlib is not installed") == 2  # neither picture nor report
     assert "pip install 'purely[report]'" in text
     assert "representations need torch" in text
-    assert "p = 0.001" in text
     assert "Class prior 0." in text
+    assert "share of errors" in text
     assert not list(tmp_path.iterdir())
 
 

@@ -2,26 +2,29 @@
 
     python -m experiments.paper.classifiers_report
 
-writes ``docs/theory/classification_results.inc`` (included by the page) and ``docs/_static/reliability.png``.
+writes ``theory/classification_results.inc`` (included by the page) and ``_static/reliability.png`` below ``--out``, the
+documentation.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
-from experiments.classifier_peers import PATH as PEERS
 from experiments.classifier_peers import compared
+from experiments.entry import Options, option, read_options
 from experiments.paper.config import COLUMNS, DATASETS, FULL
-from experiments.paper.datasets import dataset
 from experiments.paper.store import Store
 from experiments.paper.tables import paper_cells
 from experiments.records import RESULTS
+from experiments.sets import PAPER_SETS
 
-DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = RESULTS / "paper"
 NAMES = {
     "pu_classifier": "PUClassifier",
@@ -93,7 +96,7 @@ def cell_table(full: dict[str, Cells]) -> list[str]:
     rows = []
     for name in DATASETS:
         cells = [(name, p) for p in FULL.priors]
-        rows.append([dataset(name).TITLE, *(three([by[c] for c in cells]) for by in (purl, best, ours, true))])
+        rows.append([PAPER_SETS[name].title, *(three([by[c] for c in cells]) for by in (purl, best, ours, true))])
     rows.append(["mean", *(f"{100 * np.mean(list(by.values())):.2f}" for by in (purl, best, ours, true))])
     won = sum(ours[c] <= best[c] for c in best)
     trials = len(next(iter(full["pu_classifier"].values())))
@@ -147,11 +150,9 @@ def other_table(full: dict[str, Cells], others: dict[str, Cells]) -> list[str]:
 
 def peer_table() -> list[str]:
     """Classifiers of other packages that were run on all cells."""
-    if not PEERS.exists():
-        return []
     rows = [
         [p.method, f"{100 * p.error:.2f}", f"{p.seconds:.1f}", f"{p.ours_better} of {p.cells}", str(p.failures)]
-        for p in sorted(compared(), key=lambda p: p.error)
+        for p in sorted(compared(RESULTS), key=lambda p: p.error)
         if p.cells + p.failures >= FEWEST_CELLS
     ]
     if not rows:
@@ -169,11 +170,6 @@ def peer_table() -> list[str]:
 
 def reliability(others: dict[str, Cells], path: Path) -> Path | None:
     """Reliability diagrams at the class prior .5, a panel a data set."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     shown = [m for m in ("pu_classifier_core", "nnpu", "naive_logistic", "elkan_noto_prior") if m in others]
     labels = {
         "pu_classifier_core": "PUClassifier",
@@ -184,7 +180,8 @@ def reliability(others: dict[str, Cells], path: Path) -> Path | None:
     if not shown:
         return None
     common = {c for c in set.intersection(*(set(others[m]) for m in shown)) if c[1] == 0.5}
-    fig, axes = plt.subplots(2, 4, figsize=(11, 5.6), sharex=True, sharey=True, layout="constrained")
+    fig = Figure(figsize=(11, 5.6), layout="constrained")
+    axes = fig.subplots(2, 4, sharex=True, sharey=True)
     for ax, name in zip(axes.flat, DATASETS, strict=False):
         ax.plot([0, 1], [0, 1], color="0.75", linewidth=1, zorder=0)
         for method in shown:
@@ -195,23 +192,32 @@ def reliability(others: dict[str, Cells], path: Path) -> Path | None:
             weight, hits, said = np.sum(bins, axis=0)
             kept = weight > 0.002 * weight.sum()  # a bin of a few rows is noise
             ax.plot(said[kept] / weight[kept], hits[kept] / weight[kept], marker="o", ms=3.5, label=labels[method])
-        ax.set(title=dataset(name).TITLE, xlim=(0, 1), ylim=(0, 1), aspect="equal")
+        ax.set(title=PAPER_SETS[name].title, xlim=(0, 1), ylim=(0, 1), aspect="equal")
     handles, names = axes.flat[0].get_legend_handles_labels()
     axes.flat[-1].axis("off")
     axes.flat[-1].legend(handles, names, loc="center", frameon=False)
     fig.supxlabel("predicted probability")
     fig.supylabel("share of positives")
+    path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=130)
-    plt.close(fig)
     return path
 
 
-def main() -> None:
+@dataclass(frozen=True)
+class ClassifiersReport(Options):
+    """Options of the report."""
+
+    out: Path = option(Path(__file__).parents[2] / "docs", "the documentation's folder")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(ClassifiersReport, __doc__, {}, arguments)
     full, others = by_method(FOLDER / "full.jsonl"), by_method(FOLDER / "others.jsonl")
-    target = DOCS / "theory" / "classification_results.inc"
+    target = options.out / "theory" / "classification_results.inc"
+    target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text("\n".join([*cell_table(full), *other_table(full, others), *peer_table()]).rstrip() + "\n")
     print(target)
-    print(reliability(others, DOCS / "_static" / "reliability.png"))
+    print(reliability(others, options.out / "_static" / "reliability.png"))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from experiments.entry import Options, option
+from experiments.sets import PAPER_SETS
+
 #: The paper's data sets, in its order.
-DATASETS = ("ijcnn1", "phishing", "mushrooms", "a9a", "mnist", "fashion_mnist", "news20")
+DATASETS = tuple(PAPER_SETS)
 #: The paper's columns, in its order.
 COLUMNS = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda", "pnrl", "purl")
 
@@ -20,7 +23,7 @@ class Config:
     name : str
         Name of the folder with the run's rows.
     datasets : tuple of str
-        Modules of `datasets/`.
+        Names of `experiments.sets.PAPER_SETS`.
     priors : tuple of float
         Class priors.
     trials : int
@@ -52,16 +55,29 @@ class Config:
 FULL = Config("full")
 SMOKE = Config(
     "smoke",
-    datasets=("mushrooms", "ijcnn1"),
+    datasets=("mushrooms", "phishing"),
     priors=(0.5,),
-    trials=2,
-    n_positive=150,
-    n_unlabelled=300,
+    trials=1,
+    n_positive=100,
+    n_unlabelled=200,
     n_validation_positive=20,
     n_validation_unlabelled=40,
     n_test=200,
-    representation={"max_epochs": 5},
-    classifier={"max_epochs": 3, "hidden": (30,), "n_ensemble": 1},
-    ours={"max_epochs": 3, "hidden": (30,), "n_ensemble": 1, "refit": False},
+    representation={"max_epochs": 2},
+    classifier={"max_epochs": 2, "hidden": (20,), "n_ensemble": 1},
+    ours={"max_epochs": 2, "hidden": (20,), "n_ensemble": 1, "refit": False},
 )
 CONFIGS = {"full": FULL, "smoke": SMOKE}
+
+
+@dataclass(frozen=True)
+class DrawOptions(Options):
+    """Options of a study that draws as a run does."""
+
+    trials: int = 2
+    datasets: tuple[str, ...] = option(DATASETS, choices=DATASETS)
+    priors: tuple[float, ...] = FULL.priors
+    config: str = option("full", "sizes of the draws", choices=CONFIGS)
+
+
+SMOKE_DRAWS = {"trials": 1, "datasets": ("mushrooms",), "priors": (0.5,), "config": "smoke"}

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from experiments.paper.config import Config
-from experiments.paper.datasets import dataset
-from experiments.prior_study import half_of
+from experiments.sets import half_of, load, share_that_fits
 from purely.datasets import make_pu
 
 #: Test rows of each class that are left at least: where a half has too few rows, all samples shrink by one factor.
@@ -58,31 +56,19 @@ class Draw:
     rows: dict[str, Any]
 
 
-@cache
-def _loaded(name: str) -> tuple[Any, Any]:
-    X, y = dataset(name).load()
-    return X, np.asarray(y)
-
-
-def load(config: Config) -> None:
+def load_all(config: Config) -> None:
     """Read all data sets of a run, so that processes forked from here share them."""
     for name in config.datasets:
-        _loaded(name)
+        load(name)
 
 
-def draw(config: Config, key: Key, half_name: str = "report") -> Draw:
+def draw(config: Config, key: Key, half_name: Literal["choose", "report"] = "report") -> Draw:
     """Draw the samples of one trial; the same key gives the same rows. Studies draw from the half "choose"."""
-    X, y = _loaded(key.dataset)
-    half = half_of(y, half_name)
+    X, y = load(key.dataset)
+    half = half_of(y.size, half_name)
     truth = y[half]
-    n_pos = int(truth.sum())
-    need_p = config.n_positive + config.n_validation_positive
-    need_u = config.n_unlabelled + config.n_validation_unlabelled
-    fit = min(
-        1.0,
-        (n_pos - RESERVED) / (need_p + key.prior * need_u),
-        (truth.size - n_pos - RESERVED) / ((1.0 - key.prior) * need_u),
-    )
+    need = config.n_positive + config.n_validation_positive, config.n_unlabelled + config.n_validation_unlabelled
+    fit = share_that_fits(truth, key.prior, *need, RESERVED)
 
     def sample(left: Any, n_positive: int, n_unlabelled: int, seed: int) -> tuple[Any, Any]:
         made = make_pu(

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
+from experiments.entry import mean_and_error, save_figure
 from experiments.records import read_rows, write_rows
 from purely import PurelyWarning
 from purely.datasets import make_paper_data
@@ -53,26 +55,17 @@ def run_figure3(folder: Path, trials: int, sizes: tuple[int, ...] = SIZES) -> No
 
 def draw_figure3(folder: Path) -> None:
     """Draw both panels from the rows."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
     rows = read_rows("figure3", folder)
-    figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
+    sizes = sorted({int(r["n"]) for r in rows})
+    figure = Figure(figsize=(9, 3.4), layout="constrained")
+    axes = figure.subplots(1, 2)
     labels = {"error": "absolute error of the class prior", "seconds": "seconds"}
     for axis, field in zip(axes, labels, strict=True):
         for way, marker in zip(WAYS, "os", strict=True):
-            sizes = sorted({int(r["n"]) for r in rows})
-            values = [
-                np.array([float(r[field]) for r in rows if int(r["n"]) == n and r["method"] == way]) for n in sizes
-            ]
-            means = [v.mean() for v in values]
-            spread = [v.std(ddof=1) / np.sqrt(v.size) if v.size > 1 else 0.0 for v in values]
-            axis.errorbar(sizes, means, spread, marker=marker, markersize=4, capsize=2, label=way)
+            told = [[float(r[field]) for r in rows if int(r["n"]) == n and r["method"] == way] for n in sizes]
+            means, errors = zip(*map(mean_and_error, told), strict=True)
+            axis.errorbar(sizes, means, np.nan_to_num(errors), marker=marker, markersize=4, capsize=2, label=way)
         axis.set(xlabel="positives, and unlabelled rows", ylabel=labels[field])
         axis.set_ylim(bottom=0)
     axes[0].legend(frameon=False)
-    for suffix in (".png", ".svg"):
-        figure.savefig(folder / f"figure3{suffix}", dpi=150)
-    plt.close(figure)
+    save_figure(figure, folder, "figure3")

@@ -21,11 +21,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from experiments.paper.config import COLUMNS, Config
-from experiments.paper.datasets import dataset
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import nnpu, ours
-from purely.classifiers import PULogisticClassifier
-from purely.classifiers.auto import LOGISTIC
+from experiments.sets import PAPER_SETS
+from purely.classifiers.members import LIGHT_MEMBERS, make_members
 from purely.classifiers.nnpu import PRESETS
 from purely.prior.ratio import AUTO_MODELS, resolve_models
 
@@ -47,7 +46,7 @@ def work_of(config: Config) -> tuple[float, float]:
     """Operations and bytes of the paper's nnPU on all columns of all draws."""
     operations = moved = 0.0
     for name in config.datasets:
-        text = dataset(name).TEXT
+        text = PAPER_SETS[name].text
         settings = nnpu.paper_settings(text)
         preset, batch = PRESETS[settings["preset"]], settings["batch_size"]
         for prior in config.priors:
@@ -63,18 +62,16 @@ def work_of(config: Config) -> tuple[float, float]:
 
 def bare_fits(d: Draw, n_folds: int = 5) -> float:
     """Seconds of the models' fits alone."""
-    sparse, seed = sp.issparse(d.X), d.key.seed
-    in_folds = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sparse, seed=seed)
-    on_all = resolve_models("trees", *d.X.shape, sparse=sparse, seed=seed)
-    members = [PULogisticClassifier(d.share, basis=basis, random_state=seed) for basis in LOGISTIC.values()]
+    ratios = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sp.issparse(d.X), seed=d.key.seed)
+    members = [member.prototype for member in make_members(LIGHT_MEMBERS, d.X, d.share, d.key.seed)]
     fold = np.random.default_rng(0).integers(n_folds, size=d.y.size)
     start = time.perf_counter()
     for j in range(n_folds):
         rows = fold != j
-        for model in (*in_folds, *members):
-            clone(model).fit(d.X[rows], d.y[rows])
-    for model in (*on_all, *members):
-        clone(model).fit(d.X, d.y)
+        for model in (*ratios, *members[1:]):  # the trees of the ratios serve as the first member, too
+            clone(model, safe=False).fit(d.X[rows], d.y[rows])
+    for model in members:
+        clone(model, safe=False).fit(d.X, d.y)
     return time.perf_counter() - start
 
 

@@ -9,14 +9,15 @@ from __future__ import annotations
 import time
 import warnings
 from collections import defaultdict
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-from experiments.paper.config import FULL
+from experiments.entry import worker_pool
+from experiments.paper.config import Config
 from experiments.paper.draws import Key, draw
 from experiments.paper.methods import reliability_bins
 from experiments.paper.methods.others import METHODS, TRUE_PRIOR
@@ -27,34 +28,31 @@ from experiments.paper.store import Store
 OURS = "pu_classifier"
 
 
-def run_others(folder: Path, trials: int, datasets: list[str], methods: list[str] | None, jobs: int) -> None:
+def run_others(config: Config, folder: Path, methods: tuple[str, ...], jobs: int) -> None:
     """Do what is left, and write the table."""
-    full, store = Store(folder / f"{FULL.name}.jsonl"), Store(folder / "others.jsonl")
-    unknown = set(methods or ()) - set(METHODS)
-    if unknown:
-        raise SystemExit(f"unknown methods: {', '.join(sorted(unknown))}; known: {', '.join(METHODS)}")
+    full, store = Store(folder / f"{config.name}.jsonl"), Store(folder / "others.jsonl")
     estimates = {
         (r["dataset"], r["prior"], r["trial"]): r["estimate"]
         for r in full.tidy()
         if r["table"] == "prior" and r["method"] == "class_prior"
     }
-    priors = sorted(FULL.priors, key=lambda p: abs(p - 0.5))  # what is cut short has all data sets at .5
-    with ProcessPoolExecutor(jobs) as pool:
+    priors = sorted(config.priors, key=lambda p: abs(p - 0.5))  # what is cut short has all data sets at .5
+    with worker_pool(jobs) as pool:
         waiting = {}
-        for trial in range(trials):
-            for method in methods or METHODS:
-                for key in (Key(name, prior, trial) for prior in priors for name in datasets):
+        for trial in range(config.trials):
+            for method in methods:
+                for key in (Key(name, prior, trial) for prior in priors for name in config.datasets):
                     unit = (method, key.dataset, key.prior, key.trial)
                     if unit not in store:
-                        waiting[pool.submit(one_row, key, method, estimates[unit[1:]])] = unit
+                        waiting[pool.submit(one_row, config, key, method, estimates[unit[1:]])] = unit
         for job in tqdm(as_completed(waiting), total=len(waiting), unit="fit"):
             store.add(waiting[job], [job.result()])
     print(write_table(folder, full, store))
 
 
-def one_row(key: Key, method: str, estimate: float) -> dict[str, Any]:
+def one_row(config: Config, key: Key, method: str, estimate: float) -> dict[str, Any]:
     """One classifier on one draw."""
-    d = draw(FULL, key)
+    d = draw(config, key)
     prior = d.share if method in TRUE_PRIOR else estimate
     start = time.process_time()  # of one thread: a busy machine changes little
     with warnings.catch_warnings():

@@ -23,13 +23,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from experiments.paper.config import COLUMNS, Config
-from experiments.paper.datasets import dataset
-from experiments.paper.draws import Draw, Key, draw, load
-from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, scores, tice
+from experiments.paper.draws import Draw, Key, draw, load_all
+from experiments.paper.methods import Rows, error_of, fda, kernel_mean, nnpu, none, ours, pca, pnrl, purl, scores, tice
 from experiments.paper.store import Store
 from experiments.records import provenance, write_rows
+from experiments.sets import PAPER_SETS
 from purely.exceptions import ClassPriorWarning
 
 LINEAR = ("none", "pca_d4", "pca_d2", "pca_3d4", "fda")
@@ -96,7 +97,7 @@ def run(
 ) -> None:
     """Do what is left of a configuration, or of some parts of it."""
     start, before = time.perf_counter(), len(store)
-    load(config)
+    load_all(config)
     context = multiprocessing.get_context("fork")  # processes share the data sets; torch is not loaded here yet
     few = max(1, jobs // 8)
     trainers = trainers or (1 if jobs < 8 else 3)
@@ -104,7 +105,7 @@ def run(
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         pools = []
         for n, threads in ((max(1, jobs - few), 1), (few, 1), (trainers, max(1, jobs // 4))):
-            pools.append(ProcessPoolExecutor(n, mp_context=context, initializer=limit_threads, initargs=(threads,)))
+            pools.append(ProcessPoolExecutor(n, mp_context=context, initializer=threadpool_limits, initargs=(threads,)))
             stack.callback(pools[-1].shutdown, wait=False, cancel_futures=True)
             list(pools[-1].map(int, range(n)))
         this = Run(config, store, resolve(device), *pools, scratch)
@@ -181,12 +182,6 @@ def work_off(this: Run, tasks: list[Task], trainers: int) -> None:
             continue
         training.append(ready.begin())
         tasks.remove(ready)
-
-
-def limit_threads(n: int) -> None:
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(n)
 
 
 def resolve(device: str) -> str:
@@ -351,13 +346,11 @@ def on_device(device: str) -> None:
 
 def learnt_work(config: Config, name: str, column: str, device: str, scratch: Path) -> float:
     """PNRL or PURL of all draws, left in files; the seconds."""
-    from experiments.paper.methods import pnrl, purl
-
     start = time.perf_counter()
     on_device(device)
     draws = [draw(config, key) for key in keys_of(config, name)]
     method = {"pnrl": pnrl, "purl": purl}[column]
-    for d, r in zip(draws, method.represent(draws, dataset(name).TEXT, device, config.representation), strict=True):
+    for d, r in zip(draws, method.represent(draws, PAPER_SETS[name].text, device, config.representation), strict=True):
         save_rows(scratch, d.key, column, r)
     return time.perf_counter() - start
 
@@ -389,7 +382,7 @@ def classify_work(
     on_device(device)
     draws = [draw(config, key) for key in keys_of(config, name)]
     if method in COLUMNS:
-        settings = {**nnpu.paper_settings(dataset(name).TEXT), **config.classifier}
+        settings = {**nnpu.paper_settings(PAPER_SETS[name].text), **config.classifier}
         if config.classifier:
             settings["preset"] = None
         rows = [column_rows(d, method, scratch) for d in draws]

@@ -18,8 +18,9 @@ import numpy as np
 from scipy.stats import ttest_rel
 
 from experiments.paper.config import COLUMNS, DATASETS, Config
-from experiments.paper.datasets import dataset
 from experiments.paper.store import Store
+from experiments.sets import PAPER_SETS
+from purely.files import atomic_path
 
 #: The paper's tables, cell by cell (data set, prior and column; mean, standard error, bold).
 PAPER = Path(__file__).parent / "paper_tables.csv"
@@ -67,7 +68,7 @@ class Cell:
 
 def paper_cells() -> dict[tuple[str, str, float, str], tuple[float, float]]:
     """The paper's means and standard errors; misclassification as shares."""
-    back = {dataset(name).TITLE: name for name in DATASETS}
+    back = {entry.title: name for name, entry in PAPER_SETS.items()}
     cells = {}
     with PAPER.open(newline="") as file:
         for r in csv.DictReader(file):
@@ -138,8 +139,8 @@ def write_tables(config: Config, folder: Path) -> list[Path]:
 
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
     """Write rows compressed, the same bytes for the same rows."""
-    partial = path.with_name(path.name + ".part")
     with (
+        atomic_path(path) as partial,
         partial.open("wb") as raw,
         gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
         io.TextIOWrapper(packed, newline="") as text,
@@ -147,7 +148,6 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
         writer = csv.DictWriter(text, list(dict.fromkeys(k for r in rows for k in r)), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    partial.replace(path)
     return path
 
 
@@ -209,7 +209,7 @@ def _markdown_table(cells: dict[tuple[str, float], dict[str, Cell]], table: str,
             own, printed = text_of(by[m].mean, table), text_of(by[m].paper, table)
             own = f"**{own}**" if by[m].bold else own
             texts.append(own + (f" ({printed})" if printed else ""))
-        lines.append(f"| {dataset(name).TITLE} | {prior} | " + " | ".join(texts) + " |")
+        lines.append(f"| {PAPER_SETS[name].title} | {prior} | " + " | ".join(texts) + " |")
     last = []
     for m in methods:
         own, printed = text_of(means(cells, m), table), text_of(means(cells, m, paper=True), table)
@@ -224,7 +224,7 @@ def differences(cells: dict[tuple[str, float], dict[str, Cell]], table: str) -> 
     lines.append("| --- | --- " + "| ---: " * len(methods) + "|")
     for (name, prior), by in ordered(cells):
         texts = [_difference(by[m], table) if m in by else "" for m in methods]
-        lines.append(f"| {dataset(name).TITLE} | {prior} | " + " | ".join(texts) + " |")
+        lines.append(f"| {PAPER_SETS[name].title} | {prior} | " + " | ".join(texts) + " |")
     return "\n".join(lines) + "\n"
 
 
@@ -251,5 +251,5 @@ def latex(cells: dict[tuple[str, float], dict[str, Cell]], table: str, config: C
                 continue
             own, spread = text_of(by[m].mean, table), text_of(by[m].standard_error, table)
             texts.append(rf"$\mathbf{{{own}}}$ (${spread}$)" if by[m].bold else f"${own}$ (${spread}$)")
-        lines.append(" & ".join([dataset(name).TITLE, f"${prior}$", *texts]) + r" \\")
+        lines.append(" & ".join([PAPER_SETS[name].title, f"${prior}$", *texts]) + r" \\")
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}"]) + "\n"

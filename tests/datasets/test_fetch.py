@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +10,6 @@ import scipy.sparse as sp
 
 from purely import datasets
 from purely.datasets import make_pu
-
-
-def needs_data(test: Callable[..., None]) -> Callable[..., None]:
-    absent = not os.environ.get("PURELY_DATA")
-    test = pytest.mark.skipif(absent, reason="PURELY_DATA, the folder of the datasets, is not set")(test)
-    return pytest.mark.data(test)
 
 
 @pytest.fixture(scope="module")
@@ -29,52 +21,71 @@ def fetch(name: str, cache: Path, **options):
     return getattr(datasets, f"fetch_{name}")(data_home=cache, download_if_missing=False, **options)
 
 
-@needs_data
+@pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "subset", "shape", "n_positive"),
+    ("name", "shape", "n_train", "n_positive"),
     [
-        ("ijcnn1", "train", (49_990, 22), 4_853),
-        ("ijcnn1", "test", (91_701, 22), 8_712),
-        ("ijcnn1", "all", (141_691, 22), 4_853 + 8_712),
-        ("a9a", "train", (32_561, 123), 7_841),
-        ("a9a", "test", (16_281, 123), 3_846),
-        ("a9a", "all", (48_842, 123), 7_841 + 3_846),
-        ("mushrooms", None, (8_124, 112), 4_208),
-        ("phishing", None, (11_055, 68), 6_157),
+        ("ijcnn1", (141_691, 22), 49_990, (4_853, 8_712)),
+        ("a9a", (48_842, 123), 32_561, (7_841, 3_846)),
+        ("mushrooms", (8_124, 112), 8_124, (4_208, 0)),
+        ("phishing", (11_055, 68), 11_055, (6_157, 0)),
     ],
 )
-def test_libsvm_sets(cache, name, subset, shape, n_positive) -> None:
-    bunch = fetch(name, cache, **({"subset": subset} if subset else {}))
-    assert bunch.data.shape == shape
-    assert bunch.data.dtype == np.float64
-    assert bunch.target.shape == shape[:1]
-    assert set(np.unique(bunch.target)) == {0, 1}
-    assert bunch.target.sum() == n_positive
-    assert len(bunch.feature_names) == shape[1]
-    assert len(bunch.target_names) == 2
+def test_libsvm_sets(cache, name, shape, n_train, n_positive) -> None:
+    bunch = fetch(name, cache)
+    X, y = bunch.data, bunch.target
+    assert (X.shape, X.dtype, y.shape) == (shape, np.float64, shape[:1])
+    assert set(np.unique(y)) == {0, 1}
+    assert (y[:n_train].sum(), y[n_train:].sum()) == n_positive
+    assert (len(bunch.feature_names), len(bunch.target_names)) == (shape[1], 2)
     assert name in bunch.DESCR
+    if name == "a9a":
+        np.testing.assert_array_equal(fetch(name, cache, subset="test", return_X_y=True)[0], X[n_train:])
+        assert fetch(name, cache, subset="train").data.shape == (n_train, shape[1])
+    VALUES[name](X)
+    for prior in (0.3, 0.5, 0.7):  # the paper's protocol can be drawn from every set
+        draw = make_pu(
+            X,
+            y,
+            n_positive=1_000,
+            n_unlabelled=2_000,
+            class_prior=prior,
+            n_validation_positive=50,
+            n_validation_unlabelled=200,
+            n_test=1_000,
+            random_state=0,
+        )
+        drawn = np.concatenate([draw.indices, draw.validation_indices, draw.test_indices])
+        assert np.unique(drawn).size == drawn.size == 4_250
 
 
-@needs_data
-def test_values_of_the_libsvm_sets(cache) -> None:
-    X, _ = fetch("ijcnn1", cache, subset="train", return_X_y=True)
-    assert (X.min(), X.max()) == (-0.930435, 1.0)
+def of_ijcnn1(X) -> None:
+    assert (X[:49_990].min(), X[:49_990].max()) == (-0.930435, 1.0)
     np.testing.assert_array_equal(X[:, :10].sum(axis=1), 1.0)
-    X, _ = fetch("a9a", cache, return_X_y=True)
+
+
+def of_a9a(X) -> None:
     assert set(np.unique(X)) == {0.0, 1.0}
     assert (X.sum(axis=1).min(), X.sum(axis=1).max()) == (11, 14)
-    X, _ = fetch("mushrooms", cache, return_X_y=True)
+
+
+def of_mushrooms(X) -> None:
     np.testing.assert_array_equal(X.sum(axis=1), 21.0)
-    X, _ = fetch("phishing", cache, return_X_y=True)
+
+
+def of_phishing(X) -> None:
     np.testing.assert_array_equal((X != 0).sum(axis=1), 30)
     np.testing.assert_allclose((X**2).sum(axis=1), 1.0, rtol=1e-4)
+
+
+VALUES = {"ijcnn1": of_ijcnn1, "a9a": of_a9a, "mushrooms": of_mushrooms, "phishing": of_phishing}
 
 
 MNIST_TEST = [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009]
 MNIST_TRAIN = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 
 
-@needs_data
+@pytest.mark.data
 def test_mnist(cache) -> None:
     bunch = fetch("mnist", cache)
     assert bunch.data.shape == (70_000, 784)
@@ -87,7 +98,7 @@ def test_mnist(cache) -> None:
     assert bunch.data[:60_000].std(dtype=np.float64) == pytest.approx(0.3081, abs=5e-5)
 
 
-@needs_data
+@pytest.mark.data
 def test_fashion_mnist(cache) -> None:
     bunch = fetch("fashion_mnist", cache, subset="test")
     assert bunch.data.shape == (10_000, 784)
@@ -99,7 +110,7 @@ def test_fashion_mnist(cache) -> None:
     assert fetch("fashion_mnist", cache, subset="train", return_X_y=True)[1].sum() == 30_000
 
 
-@needs_data
+@pytest.mark.data
 def test_newsgroups(cache) -> None:
     bunch = fetch("20newsgroups_comp_sci", cache)
     assert sp.issparse(bunch.data)
@@ -115,29 +126,9 @@ def test_newsgroups(cache) -> None:
     assert (len(train.data), train.target.sum(), train.feature_names) == (5_309, 2_936, None)
 
 
-@needs_data
-def test_the_paper_s_protocol_can_be_drawn_from_every_libsvm_set(cache) -> None:
-    for name in ("ijcnn1", "phishing", "mushrooms", "a9a"):
-        X, y = fetch(name, cache, return_X_y=True)
-        for prior in (0.3, 0.5, 0.7):
-            draw = make_pu(
-                X,
-                y,
-                n_positive=1_000,
-                n_unlabelled=2_000,
-                class_prior=prior,
-                n_validation_positive=50,
-                n_validation_unlabelled=200,
-                n_test=1_000,
-                random_state=0,
-            )
-            drawn = np.concatenate([draw.indices, draw.validation_indices, draw.test_indices])
-            assert np.unique(drawn).size == drawn.size == 4_250
-
-
 @pytest.mark.parametrize("name", ["ijcnn1", "a9a", "mnist", "fashion_mnist", "20newsgroups_comp_sci"])
 def test_unknown_subset(name, tmp_path) -> None:
-    with pytest.raises(ValueError, match="subset must be 'all', 'train' or 'test'; 'validation' was given"):
+    with pytest.raises(ValueError, match="subset must be one of 'all', 'train', 'test'; 'validation' was given"):
         fetch(name, tmp_path, subset="validation")
 
 

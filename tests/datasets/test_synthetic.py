@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from scipy import stats
 from scipy.integrate import trapezoid
 
 from purely import datasets
@@ -74,6 +75,17 @@ def test_densities_integrate_to_one(name: str) -> None:
         assert trapezoid(density(t[:, None]) * weights, u) == pytest.approx(1.0, abs=1e-4)
     labelled = line.labelled_density_ratio(t[:, None]) * line.density(t[:, None])
     assert trapezoid(labelled * weights, u) == pytest.approx(1.0, abs=1e-4)
+
+
+@seeds
+def test_columns_agree_with_scipy(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    m, s, df = rng.normal(size=3), rng.uniform(0.1, 5.0, 3), rng.uniform(0.5, 9.0)
+    X = 100.0 * rng.standard_cauchy((200, 3))
+    for density, law in ((Gaussian(m, s), stats.norm(m, s)), (StudentT(m, s, df), stats.t(df, m, s))):
+        np.testing.assert_allclose(density.log_density(X), law.logpdf(X).sum(axis=1), rtol=1e-10)
+        ours, theirs = np.random.default_rng(seed), np.random.default_rng(seed)
+        np.testing.assert_allclose(density.sample(20, ours), law.rvs((20, 3), random_state=theirs), rtol=1e-12)
 
 
 @each_problem

@@ -16,26 +16,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 from experiments.paper.config import CONFIGS, FULL, Config
-from experiments.paper.datasets import dataset
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import scores
 from experiments.paper.runner import Run, work_off
 from experiments.paper.store import Store
 from experiments.paper.tables import bold_columns, cells_of, paper_cells
-from experiments.prior_study import half_of
+from experiments.sets import half_of, load
 from sklearn.metrics import roc_auc_score
 
 ROOT = Path(__file__).parents[2]
-needs_data = pytest.mark.skipif(not os.environ.get("PURELY_DATA"), reason="PURELY_DATA names no folder")
 
 
-@needs_data
 @pytest.mark.data
-@pytest.mark.parametrize("name", FULL.datasets)
-@pytest.mark.parametrize("config", CONFIGS.values(), ids=lambda c: c.name)
-def test_rows_of_a_draw_are_disjoint(name, config):
-    n = dataset(name).load()[1].size
-    chosen_on = set(half_of(np.empty(n), "choose").tolist())
+@pytest.mark.parametrize(("config", "name"), [(c, name) for c in CONFIGS.values() for name in c.datasets])
+def test_rows_of_a_draw_are_disjoint(config, name):
+    chosen_on = set(half_of(load(name)[1].size, "choose").tolist())
     for prior in FULL.priors:
         for trial in (0, config.trials - 1):
             d = draw(config, Key(name, prior, trial))
@@ -51,7 +46,7 @@ def test_rows_of_a_draw_are_disjoint(name, config):
 
 def test_halves_are_the_two_sides_of_one_split():
     n = 1001
-    both = np.concatenate([half_of(np.empty(n), name) for name in ("choose", "report")])
+    both = np.concatenate([half_of(n, name) for name in ("choose", "report")])
     assert sorted(both.tolist()) == list(range(n))
 
 
@@ -110,15 +105,15 @@ def rows_without_time(path):
 
 
 def runner(folder):
-    command = [sys.executable, "-W", "ignore", "-m", "experiments.paper", "run", "--config", "smoke"]
-    command += ["--device", "cpu", "--jobs", "2", "--out", str(folder)]
+    command = [sys.executable, "-W", "ignore", "-m", "experiments.paper", "run", "--smoke", "--out", str(folder)]
+    if "PURELY_KILLS" not in os.environ:
+        command += ["--parts", "linear", "learnt"]  # rows, networks and what waits for them
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
     return subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
     )
 
 
-@needs_data
 @pytest.mark.data
 @pytest.mark.slow
 def test_killed_and_resumed_is_not_killed(tmp_path):
@@ -128,10 +123,10 @@ def test_killed_and_resumed_is_not_killed(tmp_path):
     length = time.monotonic() - start
     rng = random.Random(0)
     killed = tmp_path / "killed"
-    for _ in range(int(os.environ.get("PURELY_KILLS", "2"))):
+    for _ in range(int(os.environ.get("PURELY_KILLS", "1"))):
         process = runner(killed)
         try:
-            process.wait(timeout=rng.uniform(0.1, 0.7) * length)
+            process.wait(timeout=rng.uniform(0.3, 0.9) * length)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()

@@ -6,7 +6,7 @@ from typing import Any
 
 from experiments.paper.draws import Draw
 from experiments.paper.methods import Rows
-from experiments.paper.methods._networks import trained
+from experiments.paper.methods.networks import trained
 from purely import PURL
 
 

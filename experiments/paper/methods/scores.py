@@ -19,11 +19,12 @@ from sklearn.ensemble import RandomForestClassifier
 from experiments.paper.draws import Draw
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds
-from purely.prior import AlphaMaxPrior, BestBinPrior, DEDPULPrior
+from purely.prior.alphamax import alphamax
+from purely.prior.density_ratio import METHODS
 from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.ratio import built_in
 
-READERS = {"best_bin": BestBinPrior(), "dedpul": DEDPULPrior(), "alphamax": AlphaMaxPrior()}
+READERS = {"best_bin": METHODS["best-bin"], "dedpul": METHODS["dedpul"], "alphamax": alphamax}
 
 
 def estimate(draw: Draw, model: str, methods: tuple[str, ...], n_trees: int = 100) -> tuple[dict[str, float], Any]:
@@ -33,7 +34,7 @@ def estimate(draw: Draw, model: str, methods: tuple[str, ...], n_trees: int = 10
         warnings.simplefilter("ignore")
         scores, test_score = cross_fit(draw, model, n_trees)
         told = {
-            name: read_scores(scores, positive, READERS[name]._reader(), level=0.9, n_resamples=0, seed=0).share
+            name: read_scores(scores, positive, READERS[name], level=0.9, n_resamples=0, seed=0).share
             for name in methods
         }
     limit = np.quantile(scores.score[~positive], 1.0 - told["best_bin"])

@@ -3,7 +3,9 @@
 from purely.datasets._densities import Density, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._download import ChecksumError, DownloadError, get_data_home
 from purely.datasets._problem import PUProblem, PUSample, TrueValue
+from purely.datasets._registry import DESCRIPTIONS
 from purely.datasets.fetch import (
+    FETCHERS,
     fetch_20newsgroups_comp_sci,
     fetch_a9a,
     fetch_fashion_mnist,
@@ -12,6 +14,7 @@ from purely.datasets.fetch import (
     fetch_mushrooms,
     fetch_phishing,
 )
+from purely.datasets.labelling import Labelling
 from purely.datasets.problems import (
     gaussians_problem,
     heavy_tailed_problem,
@@ -35,10 +38,13 @@ from purely.datasets.synthetic import (
 )
 
 __all__ = [
+    "DESCRIPTIONS",
+    "FETCHERS",
     "ChecksumError",
     "Density",
     "DownloadError",
     "Gaussian",
+    "Labelling",
     "Mixture",
     "PUDraw",
     "PUProblem",

@@ -17,14 +17,14 @@ value:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 
-from purely.checks import RandomState, draw_seed, refuse_huge
+from purely.checks import RandomState, check_number, draw_seed, refuse_huge
 from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._densities import Density, Floats, SelectedGaussian, integrate_line
 from purely.labels import Scenario, check_scenario
@@ -213,7 +213,7 @@ class PUProblem:
             ratio = ratio * np.exp(numerator.log_density(X) - log_positive)
         return np.asarray(ratio, dtype=np.float64)
 
-    def _rows(self, X: Any) -> Floats:
+    def _rows(self, X: ArrayLike) -> Floats:
         rows = check_array(X, dtype=np.float64, input_name="X")
         if rows.shape[1] != self.n_features:
             raise ValueError(f"X has {rows.shape[1]} column(s); this problem has {self.n_features}.")
@@ -240,14 +240,14 @@ class PUProblem:
         -------
         TrueValue
         """
-        return self._half_pearson(self.positive, n_samples, random_state)
+        return self._half_pearson(False, n_samples, random_state)
 
     def labelled_information(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         """What :meth:`information` becomes with the labelled positives' density in the place of p(x | y=1).
 
         An estimator that sees labelled and unlabelled rows only aims at this value, whether it wants to or not.
         """
-        return self._half_pearson(self.labelled or self.positive, n_samples, random_state)
+        return self._half_pearson(True, n_samples, random_state)
 
     def smi(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         r"""The squared-loss mutual information :math:`\frac{\pi}{1 - \pi} I` of class and *x* (the paper's SMI)."""
@@ -267,20 +267,20 @@ class PUProblem:
             self.positive.project(b), self.negative.project(b), self.class_prior, labelled=labelled, name=self.name
         )
 
-    def _half_pearson(self, numerator: Density, n_samples: int, random_state: RandomState) -> TrueValue:
-        if self.n_features == 1 or self.projection is not None:
-            line = self.reduced()
-            on_line = line.positive if numerator is self.positive else (line.labelled or line.positive)
-            return line._half_pearson_by_quadrature(on_line)
-        return self.information_by_sample(n_samples, random_state, labelled=numerator is not self.positive)
+    def _half_pearson(self, labelled: bool, n_samples: int, random_state: RandomState) -> TrueValue:
+        if self.n_features > 1 and self.projection is None:
+            return self.information_by_sample(n_samples, random_state, labelled=labelled)
+        line = self.reduced()
+        numerator = (line.labelled if labelled else None) or line.positive
 
-    def _half_pearson_by_quadrature(self, numerator: Density) -> TrueValue:
         def integrand(t: Floats) -> Floats:
-            rows = t[:, None]
-            return np.asarray(0.5 * (self._ratio(numerator, rows) - 1.0) ** 2 * np.exp(self._log_density(rows)))
+            return line._excess(numerator, t[:, None]) * np.exp(line._log_density(t[:, None]))
 
-        marks = [*self.positive.landmarks(), *self.negative.landmarks(), *numerator.landmarks()]
+        marks = [mark for density in (line.positive, line.negative, numerator) for mark in density.landmarks()]
         return TrueValue(*integrate_line(integrand, marks), "quadrature")
+
+    def _excess(self, numerator: Density, X: Floats) -> Floats:
+        return np.asarray(0.5 * (self._ratio(numerator, X) - 1.0) ** 2)
 
     def information_by_sample(
         self, n_samples: int, random_state: RandomState = 0, *, labelled: bool = False
@@ -298,15 +298,13 @@ class PUProblem:
         labelled : bool, default=False
             Use the density of the labelled positives in the place of p(x | y=1).
         """
-        n_class = int(check_scalar(n_samples, "n_samples", (int, np.integer), min_val=4)) // 2
+        n_class = check_number("n_samples", n_samples, 4, integer=True) // 2
         rng = generator(random_state)
-        numerator = (self.labelled or self.positive) if labelled else self.positive
+        numerator = (self.labelled if labelled else None) or self.positive
         value, variance = 0.0, 0.0
         for share, density in ((self.class_prior, self.positive), (1.0 - self.class_prior, self.negative)):
-            terms = np.empty(n_class)
-            for start in range(0, n_class, _BLOCK_ROWS):
-                stop = min(start + _BLOCK_ROWS, n_class)
-                terms[start:stop] = 0.5 * (self._ratio(numerator, density.sample(stop - start, rng)) - 1.0) ** 2
+            sizes = np.diff([*range(0, n_class, _BLOCK_ROWS), n_class])
+            terms = np.concatenate([self._excess(numerator, density.sample(int(size), rng)) for size in sizes])
             value += share * float(terms.mean())
             variance += share**2 * float(terms.var(ddof=1)) / n_class
         return TrueValue(value, float(np.sqrt(variance)), "sample")
@@ -341,30 +339,27 @@ class PUProblem:
         -------
         PUSample
         """
-        n_p = int(check_scalar(n_positive, "n_positive", (int, np.integer), min_val=1))
-        n_u = int(check_scalar(n_unlabelled, "n_unlabelled", (int, np.integer), min_val=1))
+        n_p = check_number("n_positive", n_positive, 1, integer=True)
+        n_u = check_number("n_unlabelled", n_unlabelled, 1, integer=True)
         rng = generator(random_state)
         if check_scenario(scenario) == "case-control":
-            hidden = draw_count(n_u, self.class_prior, rng, exact=exact_counts)
+            n_hidden = draw_count(n_u, self.class_prior, rng, exact=exact_counts)
             P = (self.labelled or self.positive).sample(n_p, rng)
-            hidden_rows = self.positive.sample(hidden, rng)
+            hidden_rows = self.positive.sample(n_hidden, rng)
         else:
             n_true = draw_count(n_p + n_u, self.class_prior, rng, exact=exact_counts, at_least=n_p)
+            n_hidden = n_true - n_p
             positives = self.positive.sample(n_true, rng)
             # the rows whose exponential clocks of rate e(x) ring first: drawn one after the other in proportion to e(x)
-            chances = np.ones(n_true) if self.labelled is None else self.labelled.propensity(positives)
-            order = np.argsort(rng.exponential(size=n_true) / np.maximum(chances, 1e-300), kind="stable")
-            P, hidden_rows = positives[order[:n_p]], positives[order[n_p:]]
-        n_hidden = hidden_rows.shape[0]
+            clocks = rng.exponential(size=n_true) / np.maximum(self.propensity(positives), 1e-300)
+            P, hidden_rows = np.split(positives[np.argsort(clocks, kind="stable")], [n_p])
         U = np.concatenate([hidden_rows, self.negative.sample(n_u - n_hidden, rng)])
         shuffle = rng.permutation(n_u)
         X = np.concatenate([P, U[shuffle]])
-        y = np.repeat(np.array([1, 0], dtype=np.intp), [n_p, n_u])
-        y_true = np.concatenate([np.ones(n_p, dtype=np.intp), (shuffle < n_hidden).astype(np.intp)])
         return PUSample(
             X=X,
-            y=y,
-            y_true=y_true,
+            y=np.repeat(np.array([1, 0], dtype=np.intp), [n_p, n_u]),
+            y_true=np.concatenate([np.ones(n_p, dtype=np.intp), (shuffle < n_hidden).astype(np.intp)]),
             class_prior=self.class_prior,
             posterior=self.posterior(X),
             density_ratio=self.density_ratio(X),

@@ -7,19 +7,25 @@ origin only what is in neither. A file whose SHA-256 checksum is wrong is refuse
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.utils import Bunch
 
-from purely.datasets import _registry as registry
-from purely.datasets._download import load_file
-from purely.datasets._parse import read_idx, read_libsvm, read_newsgroups
+from purely.checks import check_choice
+from purely.datasets._download import OFFLINE_VARIABLE, find_local, get_data_home, load_file
+from purely.datasets._parse import Message, parse_archive, parse_idx, parse_records
+from purely.datasets._registry import ENTRIES
 
 __all__ = [
+    "FETCHERS",
     "fetch_20newsgroups_comp_sci",
     "fetch_a9a",
     "fetch_fashion_mnist",
@@ -30,22 +36,20 @@ __all__ = [
 ]
 
 Subset: TypeAlias = Literal["all", "train", "test"]
-PathLike: TypeAlias = str | os.PathLike[str]
 #: A Bunch, or (data, target) with return_X_y=True.
 Fetched: TypeAlias = Any
 
-_OPTIONS = ("data_home", "download_if_missing", "n_retries", "delay")
+
+class Download(TypedDict, total=False):
+    """Keywords of every function that say where files come from; see :func:`fetch_ijcnn1`."""
+
+    data_home: str | os.PathLike[str] | None
+    download_if_missing: bool
+    n_retries: int
+    delay: float
 
 
-def fetch_ijcnn1(
-    *,
-    subset: Subset = "all",
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
-) -> Fetched:
+def fetch_ijcnn1(*, subset: Subset = "all", return_X_y: bool = False, **download: Unpack[Download]) -> Fetched:
     """ijcnn1: 141,691 rows, 22 columns, 9.6 % positive (label +1).
 
     The rows are a time series in order, and neighbours share most of columns 12 to 21: shuffle before splitting
@@ -55,16 +59,13 @@ def fetch_ijcnn1(
     ----------
     subset : {"all", "train", "test"}, default="all"
         The origin's training and validation rows, its test rows, or both in this order.
-    data_home : path, default=None
-        Cache folder, see :func:`~purely.datasets.get_data_home`.
-    download_if_missing : bool, default=True
-        False raises an error where the file would have to be downloaded.
     return_X_y : bool, default=False
         True returns ``(data, target)``.
-    n_retries : int, default=3
-        Further attempts after a failed download.
-    delay : float, default=1.0
-        Seconds before the first further attempt, doubled each time.
+    **download
+        `data_home` (path, default=None): cache folder, see :func:`~purely.datasets.get_data_home`.
+        `download_if_missing` (bool, default=True): False raises an error where the file would have to be downloaded.
+        `n_retries` (int, default=3): further attempts after a failed download.
+        `delay` (float, default=1.0): seconds before the first further attempt, doubled each time.
 
     Returns
     -------
@@ -79,18 +80,10 @@ def fetch_ijcnn1(
     >>> X.shape, int(y.sum())  # doctest: +SKIP
     ((141691, 22), 13565)
     """
-    return _fetch_libsvm("ijcnn1", subset, return_X_y, _options(data_home, download_if_missing, n_retries, delay))
+    return _fetch_libsvm("ijcnn1", subset, return_X_y, download)
 
 
-def fetch_a9a(
-    *,
-    subset: Subset = "all",
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
-) -> Fetched:
+def fetch_a9a(*, subset: Subset = "all", return_X_y: bool = False, **download: Unpack[Download]) -> Fetched:
     """a9a (UCI Adult): 48,842 rows, 123 binary columns, 23.9 % positive (label +1, income above 50,000 dollars).
 
     The arguments and what is returned are those of :func:`fetch_ijcnn1`.
@@ -101,17 +94,10 @@ def fetch_a9a(
     >>> fetch_a9a(subset="test").data.shape  # doctest: +SKIP
     (16281, 123)
     """
-    return _fetch_libsvm("a9a", subset, return_X_y, _options(data_home, download_if_missing, n_retries, delay))
+    return _fetch_libsvm("a9a", subset, return_X_y, download)
 
 
-def fetch_mushrooms(
-    *,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
-) -> Fetched:
+def fetch_mushrooms(*, return_X_y: bool = False, **download: Unpack[Download]) -> Fetched:
     """Mushrooms (UCI Mushroom): 8,124 rows, 112 binary columns, 51.8 % positive (label 2, edible).
 
     The file codes poisonous 1 and edible 2; the greater code is the positive class here. The arguments and what is
@@ -123,17 +109,10 @@ def fetch_mushrooms(
     >>> fetch_mushrooms().target_names  # doctest: +SKIP
     ['poisonous', 'edible']
     """
-    return _fetch_libsvm("mushrooms", "all", return_X_y, _options(data_home, download_if_missing, n_retries, delay))
+    return _fetch_libsvm("mushrooms", "all", return_X_y, download)
 
 
-def fetch_phishing(
-    *,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
-    return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
-) -> Fetched:
+def fetch_phishing(*, return_X_y: bool = False, **download: Unpack[Download]) -> Fetched:
     """Phishing (UCI Phishing Websites): 11,055 rows of unit length, 68 columns, 55.7 % positive (label 1).
 
     Label 1 is class 1 of the UCI file, 0 its class -1. The arguments and what is returned are those of
@@ -145,18 +124,15 @@ def fetch_phishing(
     >>> fetch_phishing().data.shape  # doctest: +SKIP
     (11055, 68)
     """
-    return _fetch_libsvm("phishing", "all", return_X_y, _options(data_home, download_if_missing, n_retries, delay))
+    return _fetch_libsvm("phishing", "all", return_X_y, download)
 
 
 def fetch_mnist(
     *,
     subset: Subset = "all",
     positive_classes: Sequence[int] = (0, 2, 4, 6, 8),
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
     return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
+    **download: Unpack[Download],
 ) -> Fetched:
     """MNIST: 70,000 images of digits, 784 pixels scaled to [0, 1]; even digits are positive, odd ones negative.
 
@@ -166,7 +142,7 @@ def fetch_mnist(
         60,000 training images, 10,000 test images, or both in this order.
     positive_classes : sequence of int, default=(0, 2, 4, 6, 8)
         The digits that are positive. The paper divides the classes into two groups; even against odd is the usual one.
-    data_home, download_if_missing, return_X_y, n_retries, delay
+    return_X_y, **download
         As for :func:`fetch_ijcnn1`.
 
     Returns
@@ -182,19 +158,15 @@ def fetch_mnist(
     >>> X.shape, int(y.sum())  # doctest: +SKIP
     ((70000, 784), 34418)
     """
-    options = _options(data_home, download_if_missing, n_retries, delay)
-    return _fetch_images("mnist", subset, positive_classes, return_X_y, options)
+    return _fetch_images("mnist", subset, positive_classes, return_X_y, download)
 
 
 def fetch_fashion_mnist(
     *,
     subset: Subset = "all",
     positive_classes: Sequence[int] = (0, 2, 4, 6, 8),
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
     return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
+    **download: Unpack[Download],
 ) -> Fetched:
     """Fashion-MNIST: 70,000 images of clothes, 784 pixels scaled to [0, 1]; even classes are positive.
 
@@ -210,8 +182,7 @@ def fetch_fashion_mnist(
     >>> int(tops.target.sum())  # doctest: +SKIP
     28000
     """
-    options = _options(data_home, download_if_missing, n_retries, delay)
-    return _fetch_images("fashion-mnist", subset, positive_classes, return_X_y, options)
+    return _fetch_images("fashion-mnist", subset, positive_classes, return_X_y, download)
 
 
 def fetch_20newsgroups_comp_sci(
@@ -219,11 +190,8 @@ def fetch_20newsgroups_comp_sci(
     subset: Subset = "all",
     max_features: int = 2000,
     return_text: bool = False,
-    data_home: PathLike | None = None,
-    download_if_missing: bool = True,
     return_X_y: bool = False,
-    n_retries: int = 3,
-    delay: float = 1.0,
+    **download: Unpack[Download],
 ) -> Fetched:
     """20 Newsgroups, comp.* (positive, 4,891 messages) against sci.* (negative, 3,952 messages), as tf-idf vectors.
 
@@ -238,7 +206,7 @@ def fetch_20newsgroups_comp_sci(
         Number of words to keep, the most frequent ones.
     return_text : bool, default=False
         True puts the messages themselves, a list of str, into ``data``.
-    data_home, download_if_missing, return_X_y, n_retries, delay
+    return_X_y, **download
         As for :func:`fetch_ijcnn1`.
 
     Returns
@@ -253,88 +221,86 @@ def fetch_20newsgroups_comp_sci(
     >>> fetch_20newsgroups_comp_sci().data.shape  # doctest: +SKIP
     (8843, 2000)
     """
-    _check_subset(subset)
-    records = read_newsgroups(_options(data_home, download_if_missing, n_retries, delay))
-    kept = [k for k, record in enumerate(records) if subset in ("all", record["split"])]
-    groups = np.array([records[k]["group"] for k in kept])
-    target = np.char.startswith(groups, "comp.").astype(np.intp)
-    data: Any = [records[k]["text"] for k in kept]
+    check_choice("subset", subset, _SUBSETS)
+    messages = _newsgroups(download)
+    kept = [k for k, message in enumerate(messages) if subset in ("all", message["split"])]
+    groups = np.array([messages[k]["group"] for k in kept])
+    data: Any = [messages[k]["text"] for k in kept]
     names = None
     if not return_text:
-        from sklearn.feature_extraction.text import TfidfVectorizer
-
         vectoriser = TfidfVectorizer(max_features=max_features)
-        data = sp.csr_matrix(vectoriser.fit_transform(record["text"] for record in records))[kept]
+        data = sp.csr_matrix(vectoriser.fit_transform(message["text"] for message in messages))[kept]
         names = vectoriser.get_feature_names_out().tolist()
+    target = np.char.startswith(groups, "comp.")
+    return _bunch("20news", data, target, names, return_X_y, groups=groups)
+
+
+#: The functions by the names that the command line uses.
+FETCHERS: dict[str, Callable[..., Fetched]] = {
+    "ijcnn1": fetch_ijcnn1,
+    "a9a": fetch_a9a,
+    "mushrooms": fetch_mushrooms,
+    "phishing": fetch_phishing,
+    "mnist": fetch_mnist,
+    "fashion-mnist": fetch_fashion_mnist,
+    "20news": fetch_20newsgroups_comp_sci,
+}
+_SUBSETS: tuple[Subset, ...] = ("all", "train", "test")
+
+
+def _bunch(
+    name: str, data: Any, positive: Any, feature_names: list[str] | None, return_X_y: bool, **more: Any
+) -> Fetched:
+    target = np.asarray(positive, dtype=np.intp)
     if return_X_y:
         return data, target
-    return Bunch(
-        data=data,
-        target=target,
-        groups=groups,
-        target_names=["sci", "comp"],
-        feature_names=names,
-        DESCR=registry.DESCRIPTIONS["20news"],
-    )
+    told = {"target_names": ENTRIES[name].target_names, "feature_names": feature_names} | more
+    return Bunch(data=data, target=target, DESCR=ENTRIES[name].description, **told)
 
 
-def _options(data_home: PathLike | None, download_if_missing: bool, n_retries: int, delay: float) -> dict[str, Any]:
-    return dict(zip(_OPTIONS, (data_home, download_if_missing, n_retries, delay), strict=True))
+def _parts(name: str, subset: Subset, download: Download) -> list[list[bytes]]:
+    """Contents of the files of each part that was asked for."""
+    check_choice("subset", subset, _SUBSETS)
+    files = ENTRIES[name].files
+    return [[load_file(f, **download) for f in rows] for part, rows in files.items() if subset in ("all", part)]
 
 
-def _check_subset(subset: object) -> None:
-    if subset not in ("all", "train", "test"):
-        raise ValueError(f"subset must be 'all', 'train' or 'test'; {subset!r} was given.")
-
-
-def _fetch_libsvm(name: str, subset: Subset, return_X_y: bool, options: dict[str, Any]) -> Fetched:
-    _check_subset(subset)
-    entry = registry.LIBSVM[name]
-    files = [file for part, file in entry.files.items() if subset in ("all", part)]
-    parts = [read_libsvm(file, entry.n_features, options) for file in files]
-    data = np.concatenate([X.toarray() for X, _ in parts])
-    target = (np.concatenate([y for _, y in parts]) == entry.positive_label).astype(np.intp)
-    if return_X_y:
-        return data, target
-    return Bunch(
-        data=data,
-        target=target,
-        target_names=list(entry.target_names),
-        feature_names=[f"x{j}" for j in range(1, entry.n_features + 1)],
-        DESCR=registry.DESCRIPTIONS[name],
-    )
+def _fetch_libsvm(name: str, subset: Subset, return_X_y: bool, download: Download) -> Fetched:
+    entry, parts = ENTRIES[name], _parts(name, subset, download)
+    read = [load_svmlight_file(io.BytesIO(text), n_features=entry.n_features, zero_based=False) for (text,) in parts]
+    positive = np.concatenate([y for _, y in read]) == entry.positive_label
+    names = [f"x{j}" for j in range(1, entry.n_features + 1)]
+    return _bunch(name, np.concatenate([X.toarray() for X, _ in read]), positive, names, return_X_y)
 
 
 def _fetch_images(
-    name: str, subset: Subset, positive_classes: Sequence[int], return_X_y: bool, options: dict[str, Any]
+    name: str, subset: Subset, positive_classes: Sequence[int], return_X_y: bool, download: Download
 ) -> Fetched:
-    _check_subset(subset)
     positives = sorted({int(c) for c in positive_classes})
     if not positives or not set(positives) < set(range(10)):
         raise ValueError(
             f"positive_classes must hold at least one and at most nine of 0 to 9; {positive_classes!r} was given."
         )
-    names = registry.IMAGE_CLASSES[name]
-    entry = registry.IMAGES[name]
-    parts = [
-        (read_idx(load_file(images, **options)), read_idx(load_file(labels, **options)))
-        for part, (images, labels) in entry.items()
-        if subset in ("all", part)
-    ]
-    data = np.concatenate([images.reshape(images.shape[0], -1) for images, _ in parts]).astype(np.float32)
+    images, labels = zip(*(map(parse_idx, part) for part in _parts(name, subset, download)), strict=True)
+    data = np.concatenate([part.reshape(len(part), -1) for part in images]).astype(np.float32)
     data /= np.float32(255.0)
-    classes = np.concatenate([labels for _, labels in parts]).astype(np.intp)
-    target = np.isin(classes, positives).astype(np.intp)
-    if return_X_y:
-        return data, target
-    return Bunch(
-        data=data,
-        target=target,
+    classes = np.concatenate(labels).astype(np.intp)
+    called = ENTRIES[name].target_names
+    return _bunch(
+        name,
+        data,
+        np.isin(classes, positives),
+        [f"pixel_{r}_{c}" for r in range(28) for c in range(28)],
+        return_X_y,
         original_target=classes,
-        target_names=[
-            ", ".join(names[c] for c in range(10) if c not in positives),
-            ", ".join(names[c] for c in positives),
-        ],
-        feature_names=[f"pixel_{r}_{c}" for r in range(28) for c in range(28)],
-        DESCR=registry.DESCRIPTIONS[name],
+        target_names=[", ".join(called[c] for c in range(10) if (c in positives) == kind) for kind in (False, True)],
     )
+
+
+def _newsgroups(download: Download) -> list[Message]:
+    """The messages of comp.* and sci.*: training then test, by group, by number."""
+    (records,), (archive,) = ENTRIES["20news"].files.values()
+    folders = [os.environ.get(OFFLINE_VARIABLE), get_data_home(download.get("data_home"))]
+    if any(folder and find_local(records, Path(folder)) for folder in folders):
+        return parse_records(load_file(records, **download))
+    return parse_archive(load_file(archive, **download))

@@ -6,12 +6,10 @@ Each function returns a :class:`~purely.datasets.PUProblem`: densities, posterio
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from sklearn.utils import check_scalar
 
-from purely.datasets._densities import Density, Gaussian, Mixture, SelectedGaussian, StudentT
+from purely.checks import check_number
+from purely.datasets._densities import Density, Floats, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._problem import PUProblem
 
 __all__ = [
@@ -48,7 +46,7 @@ def gaussians_problem(*, shift: float = 2.0, class_prior: float = 0.5, n_feature
     >>> [round(gaussians_problem(shift=s).information().value, 3) for s in (0.5, 1.0, 2.0)]
     [0.029, 0.102, 0.275]
     """
-    first = _first_column(_at_least("n_features", n_features, 1))
+    first = _first_column(n_features)
     return PUProblem(Gaussian(shift * first), Gaussian(0.0 * first), class_prior, projection=first, name="gaussians")
 
 
@@ -121,7 +119,7 @@ def overlapping_problem(
     """
     if not 0.0 <= contamination < 1.0:
         raise ValueError(f"contamination must lie in [0, 1); {contamination!r} was given.")
-    first = _first_column(_at_least("n_features", n_features, 1))
+    first = _first_column(n_features)
     positive, negative = Gaussian(shift * first), Gaussian(0.0 * first)
     mixed = Mixture([1.0 - contamination, contamination], [negative, positive]) if contamination else negative
     return PUProblem(positive, mixed, class_prior, projection=first, name="overlapping")
@@ -167,7 +165,10 @@ def high_dimensional_problem(
     >>> problem.n_features, problem.information().method
     (50, 'quadrature')
     """
-    d, k = _at_least("n_features", n_features, 1), _at_least("n_informative", n_informative, 1)
+    d, k = (
+        check_number("n_features", n_features, 1, integer=True),
+        check_number("n_informative", n_informative, 1, integer=True),
+    )
     if k > d:
         raise ValueError(f"n_informative must be at most n_features={d}; {k} was given.")
     direction = np.where(np.arange(d) < k, 1.0 / np.sqrt(k), 0.0)
@@ -200,7 +201,7 @@ def imbalanced_problem(*, class_prior: float = 0.01, n_features: int = 5) -> PUP
     >>> rare_positives.information().value > 100 * rare_negatives.information().value
     True
     """
-    first = _first_column(_at_least("n_features", n_features, 1))
+    first = _first_column(n_features)
     positive = Gaussian(3.0 * first, 1.0 - 0.5 * first)
     return PUProblem(positive, Gaussian(0.0 * first), class_prior, projection=first, name="imbalanced")
 
@@ -248,9 +249,9 @@ def heavy_tailed_problem(
     """
     if not 0.0 <= outlier_share < 1.0:
         raise ValueError(f"outlier_share must lie in [0, 1); {outlier_share!r} was given.")
-    ones = np.ones(_at_least("n_features", n_features, 1))
+    ones = np.ones(check_number("n_features", n_features, 1, integer=True))
 
-    def with_outliers(location: Any) -> Density:
+    def with_outliers(location: Floats) -> Density:
         clean = StudentT(location, df=df)
         if not outlier_share:
             return clean
@@ -324,13 +325,9 @@ def independent_problem(*, class_prior: float = 0.5, n_features: int = 2) -> PUP
     >>> independent_problem(class_prior=0.3).posterior([[0.0, 1.0], [5.0, -5.0]]).round(6)
     array([0.3, 0.3])
     """
-    first = _first_column(_at_least("n_features", n_features, 1))
+    first = _first_column(n_features)
     return PUProblem(Gaussian(0.0 * first), Gaussian(0.0 * first), class_prior, projection=first, name="independent")
 
 
-def _first_column(n_features: int) -> Any:
-    return np.where(np.arange(n_features) == 0, 1.0, 0.0)
-
-
-def _at_least(name: str, value: int, smallest: int) -> int:
-    return int(check_scalar(value, name, (int, np.integer), min_val=smallest))
+def _first_column(n_features: int) -> Floats:
+    return np.where(np.arange(check_number("n_features", n_features, 1, integer=True)) == 0, 1.0, 0.0)

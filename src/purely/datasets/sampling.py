@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState
+from purely.checks import RandomState, check_choice, check_number
 from purely.class_prior import ClassPriors, check_class_prior
+from purely.datasets._densities import Floats
 from purely.datasets._problem import draw_count, generator
+from purely.datasets.labelling import Labelling, Mechanism, inclusion, pick, ranks
 from purely.labels import Scenario, check_scenario, read_labels
 
 __all__ = ["PUDraw", "make_pu"]
@@ -37,7 +39,10 @@ class PUDraw:
         The class of each row: 1 positive, 0 negative.
     indices : ndarray of int
         The row of the data that each row was drawn from.
-    X_validation, y_validation, y_true_validation, validation_indices
+    propensity : ndarray of float
+        At each row, the chance that a positive like it carries a label in this sample: one number for all rows where
+        labels are given at random.
+    X_validation, y_validation, y_true_validation, validation_indices, propensity_validation
         A second positive-unlabelled sample for validation; ``X_validation`` is None where none was asked for.
     X_test, y_test, test_indices
         The test set at the same prior, with its true classes; ``X_test`` is None where none was asked for.
@@ -46,22 +51,27 @@ class PUDraw:
     unlabelled_prior : float
         The share of positives among the unlabelled rows as drawn.
     scenario : {"case-control", "single-sample"}
+    labelling : Labelling
+        How positives were chosen for labelling, with the column that decided.
     """
 
     X: Any
     y: Indices
     y_true: Indices
     indices: Indices
+    propensity: Floats
     X_validation: Any
     y_validation: Indices
     y_true_validation: Indices
     validation_indices: Indices
+    propensity_validation: Floats
     X_test: Any
     y_test: Indices
     test_indices: Indices
     class_prior: float
     unlabelled_prior: float
     scenario: Scenario
+    labelling: Labelling
 
     @property
     def priors(self) -> ClassPriors:
@@ -77,16 +87,26 @@ class PUDraw:
 
 @dataclass(frozen=True)
 class _Need:
-    """How many rows of each class one part of the draw asks for."""
+    """How many rows of each class one part of the draw asks for; `spare` positives more to choose the labelled from."""
 
     name: str
     labelled: int
     hidden: int
     negative: int
+    spare: int = 0
 
     @property
     def positive(self) -> int:
-        return self.labelled + self.hidden
+        return self.labelled + self.spare + self.hidden
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of one part, the labelled positives first, with their labels and propensities."""
+
+    indices: Indices
+    y: Indices
+    propensity: Floats
 
 
 def make_pu(
@@ -102,6 +122,7 @@ def make_pu(
     n_validation_positive: int = 0,
     n_validation_unlabelled: int = 0,
     n_test: int = 0,
+    labelling: Mechanism | Labelling = "random",
     random_state: RandomState = 0,
 ) -> PUDraw:
     r"""Draw a positive-unlabelled sample from fully labelled data.
@@ -115,13 +136,18 @@ def make_pu(
     The training, validation and test rows are always disjoint, and without replacement so are positives and
     unlabelled rows.
 
+    With `labelling` other than "random", which positives are labelled depends on *x*, and the odds of it vary by at
+    most the labelling's ratio. In a single sample the labelled are picked among its positives; in the case-control
+    scenario among all positives that the other rows leave over, which must be more than `n_positive`. The truth comes
+    back as ``propensity``.
+
     Parameters
     ----------
     X : array, sparse matrix, or pandas or polars data frame of shape (n, d)
         The rows.
     y : array-like of shape (n,)
-        The class of *every* row: 1 or True positive, 0, -1 or False negative; for any other two values the greater
-        one is positive.
+        The class of *every* row: 1 or True positive, 0, -1 or False negative; other values as
+        :mod:`purely.labels` reads them.
     n_positive, n_unlabelled : int
         Number of labelled positives and of unlabelled rows, at least 1 each.
     class_prior : float, default=None
@@ -136,6 +162,10 @@ def make_pu(
         Size of a second positive-unlabelled sample (the paper: 50 and 200); both or neither.
     n_test : int, default=0
         Rows of a test set drawn from the population at the same prior.
+    labelling : {"random", "easy", "hard", "column", "group"} or Labelling, default="random"
+        How positives are chosen for labelling, in the training and in the validation sample: at random, clear ones
+        first, doubtful ones first, by one column, or by a hidden group; see :mod:`purely.datasets.labelling`. All but
+        "random" need columns of numbers.
     random_state : int, RandomState, Generator or None, default=0
 
     Returns
@@ -156,52 +186,63 @@ def make_pu(
     Traceback (most recent call last):
         ...
     ValueError: 12 positives are needed (8 labelled and 4 unlabelled), but y has 10: 2 positives are missing. ...
+
+    Labels that depend on a column: positives with a large value in it are labelled more often.
+
+    >>> X, y = np.arange(400.0).reshape(-1, 1), np.repeat([1, -1], 200)
+    >>> draw = make_pu(X, y, n_positive=20, n_unlabelled=100, labelling="column", random_state=0)
+    >>> labelled, hidden = draw.X[draw.y == 1], draw.X[(draw.y == 0) & (draw.y_true == 1)]
+    >>> draw.labelling.column, bool(labelled.mean() > hidden.mean() + 20)
+    (0, True)
     """
     X, positive = _read_truth(X, y)
-    n_p, n_u = _count("n_positive", n_positive, 1), _count("n_unlabelled", n_unlabelled, 1)
-    n_vp = _count("n_validation_positive", n_validation_positive, 0)
-    n_vu = _count("n_validation_unlabelled", n_validation_unlabelled, 0)
+    n_p = check_number("n_positive", n_positive, 1, integer=True)
+    n_u = check_number("n_unlabelled", n_unlabelled, 1, integer=True)
+    n_vp = check_number("n_validation_positive", n_validation_positive, 0, integer=True)
+    n_vu = check_number("n_validation_unlabelled", n_validation_unlabelled, 0, integer=True)
+    n_t = check_number("n_test", n_test, 0, integer=True)
     if (n_vp == 0) != (n_vu == 0):
         raise ValueError(
             "n_validation_positive and n_validation_unlabelled must both be 0 or both be at least 1; "
             f"{n_vp} and {n_vu} were given."
         )
-    if counts not in ("exact", "binomial"):
-        raise ValueError(f"counts must be 'exact' or 'binomial'; {counts!r} was given.")
-    scenario = check_scenario(scenario)
+    exact = check_choice("counts", counts, ("exact", "binomial")) == "exact"
+    single = check_scenario(scenario) == "single-sample"
     prior = float(positive.mean()) if class_prior is None else check_class_prior(class_prior)
     rng = generator(random_state)
+    how = labelling if isinstance(labelling, Labelling) else Labelling(labelling)
+    rank, how = ranks(how, X, positive, rng)
 
-    exact = counts == "exact"
-    needs = [_need("n_unlabelled", n_p, n_u, prior, scenario, exact, rng)]
-    needs.append(_need("n_validation_unlabelled", n_vp, n_vu, prior, scenario, exact, rng))
-    needs.append(_need("n_test", 0, _count("n_test", n_test, 0), prior, "case-control", exact, rng))
-    from_positives = _draw_class(np.flatnonzero(positive), [n.positive for n in needs], needs, "positive", replace, rng)
-    from_negatives = _draw_class(
-        np.flatnonzero(~positive), [n.negative for n in needs], needs, "negative", replace, rng
-    )
-
-    parts = [
-        _arrange(need, ones, zeros, rng)
-        for need, ones, zeros in zip(needs, from_positives, from_negatives, strict=True)
+    needs = [
+        _need("n_unlabelled", n_p, n_u, prior, single, exact, rng),
+        _need("n_validation_unlabelled", n_vp, n_vu, prior, single, exact, rng),
+        _need("n_test", 0, n_t, prior, False, exact, rng),
     ]
-    (train, y_train), (validation, y_validation), (test, _) = parts
+    if how.mechanism != "random" and not single:
+        needs = _with_candidates(needs, int(positive.sum()), from_any=replace)
+    ones = _draw_class(np.flatnonzero(positive), [n.positive for n in needs], needs, "positive", replace, rng)
+    zeros = _draw_class(np.flatnonzero(~positive), [n.negative for n in needs], needs, "negative", replace, rng)
+    log_odds = None if how.mechanism == "random" else rank * np.log(how.ratio)
+    train, validation, test = (_arrange(*rows, single, log_odds, rng) for rows in zip(needs, ones, zeros, strict=True))
     truth = positive.astype(np.intp)
     return PUDraw(
-        X=_take(X, train),
-        y=y_train,
-        y_true=truth[train],
-        indices=train,
-        X_validation=_take(X, validation) if n_vu else None,
-        y_validation=y_validation,
-        y_true_validation=truth[validation],
-        validation_indices=validation,
-        X_test=_take(X, test) if test.size else None,
-        y_test=truth[test],
-        test_indices=test,
+        X=_take(X, train.indices),
+        y=train.y,
+        y_true=truth[train.indices],
+        indices=train.indices,
+        propensity=train.propensity,
+        X_validation=_take(X, validation.indices) if n_vu else None,
+        y_validation=validation.y,
+        y_true_validation=truth[validation.indices],
+        validation_indices=validation.indices,
+        propensity_validation=validation.propensity,
+        X_test=_take(X, test.indices) if n_t else None,
+        y_test=truth[test.indices],
+        test_indices=test.indices,
         class_prior=prior,
         unlabelled_prior=needs[0].hidden / n_u,
         scenario=scenario,
+        labelling=how,
     )
 
 
@@ -223,30 +264,32 @@ def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.bool_]]:
     return X, read_labels(values).positive
 
 
-def _count(name: str, value: int, smallest: int) -> int:
-    return int(check_scalar(value, name, (int, np.integer), min_val=smallest))
-
-
 def _need(
-    size_name: str, n_labelled: int, n: int, prior: float, scenario: Scenario, exact: bool, rng: np.random.Generator
+    size_name: str, n_labelled: int, n: int, prior: float, single: bool, exact: bool, rng: np.random.Generator
 ) -> _Need:
     """Rows of each class for `n_labelled` labelled positives and `n` further rows."""
     if n == 0:
         return _Need(size_name, 0, 0, 0)
-    single = scenario == "single-sample"
     population = n + n_labelled if single else n
     if exact and not 0 < round(prior * population) < population:
-        kind = "positive" if prior < 0.5 else "negative"
-        enough = population
-        while not 0 < round(prior * enough) < enough:
-            enough += 1
+        enough = next(m for m in itertools.count(population) if 0 < round(prior * m) < m)
         raise ValueError(
-            f"class_prior={prior:.3g} rounds to 0 {kind}s among {population} rows ({size_name}={n}); "
-            f"ask for at least {enough} rows, or for counts='binomial'."
+            f"class_prior={prior:.3g} rounds to 0 {'positive' if prior < 0.5 else 'negative'}s among {population} rows "
+            f"({size_name}={n}); ask for at least {enough} rows, or for counts='binomial'."
         )
     n_true = draw_count(population, prior, rng, exact=exact, at_least=n_labelled if single else 0)
     hidden = n_true - n_labelled if single else n_true
     return _Need(size_name, n_labelled, hidden, n - hidden)
+
+
+def _with_candidates(needs: list[_Need], n_positives: int, *, from_any: bool) -> list[_Need]:
+    """Give each part a share of the positives that none needs, to choose its labelled ones from.
+
+    With replacement there is no end to them: nine more for each labelled one leave the odds nearly as they are asked.
+    """
+    spare, labelled = n_positives - sum(n.positive for n in needs), sum(n.labelled for n in needs)
+    shares = [9 * n.labelled if from_any else max(spare, 0) * n.labelled // labelled for n in needs]
+    return [replace(need, spare=share) for need, share in zip(needs, shares, strict=True)]
 
 
 def _draw_class(
@@ -295,11 +338,29 @@ def _breakdown(needs: list[_Need], kind: str) -> str:
     return " and ".join(f"{n} {what}" for n, what in parts if n)
 
 
-def _arrange(need: _Need, ones: Indices, zeros: Indices, rng: np.random.Generator) -> tuple[Indices, Indices]:
-    """The part's rows, labelled positives first, and its labels."""
-    unlabelled = rng.permutation(np.concatenate([ones[need.labelled :], zeros]))
-    y = np.repeat(np.array([1, 0], dtype=np.intp), [need.labelled, unlabelled.size])
-    return np.concatenate([ones[: need.labelled], unlabelled]), y
+def _arrange(
+    need: _Need, ones: Indices, zeros: Indices, single: bool, log_odds: Floats | None, rng: np.random.Generator
+) -> _Part:
+    """The part's rows, and which of its candidates are labelled."""
+    n, k = need.labelled, ones.size if single else need.labelled + need.spare
+    candidates, hidden = ones[:k], ones[k:]
+    chosen, chance = np.arange(k) < n, None  # in random order already
+    if log_odds is not None and n:
+        if n >= k:
+            raise ValueError(
+                f"{n} positives are to be labelled and {k} are there to choose from, so that labels cannot depend on "
+                "x; ask for fewer rows, or for labelling='random'."
+            )
+        chance = inclusion(log_odds, n, log_odds[candidates])
+        chosen = pick(chance[candidates], rng)
+    if single:
+        hidden = candidates[~chosen]
+    unlabelled = rng.permutation(np.concatenate([hidden, zeros]))
+    indices = np.concatenate([candidates[chosen], unlabelled])
+    propensity = np.full(indices.size, n / max(n + hidden.size, 1)) if chance is None else chance[indices]
+    if chance is not None and not single:  # at x, k * chance labelled positives lie beside hidden.size unlabelled ones
+        propensity = k * propensity / (k * propensity + hidden.size)
+    return _Part(indices, np.repeat(np.array([1, 0], dtype=np.intp), [n, unlabelled.size]), propensity)
 
 
 def _take(X: Any, rows: Indices) -> Any:

@@ -14,11 +14,14 @@ data                             what makes it hard                             
 ================================ ================================================ ===============================
 
 Every generator returns a :class:`~purely.datasets.PUSample`: rows, labels, and the class, the posterior and the
-density ratio at each row; ``sample.problem`` evaluates the truth anywhere else. `scenario`, `exact_counts` and
-`random_state` are those of :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`, the rest the problem's own.
+density ratio at each row; ``sample.problem`` evaluates the truth anywhere else. The keywords `scenario`,
+`exact_counts` and `random_state` (default 0) are those of :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`,
+the rest the problem's own.
 """
 
 from __future__ import annotations
+
+from typing import TypedDict, Unpack
 
 from purely.checks import RandomState
 from purely.datasets import problems
@@ -37,6 +40,14 @@ __all__ = [
 ]
 
 
+class Sampling(TypedDict, total=False):
+    """How every generator draws; see :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`."""
+
+    scenario: Scenario
+    exact_counts: bool
+    random_state: RandomState
+
+
 def make_gaussians(
     n_positive: int = 400,
     n_unlabelled: int = 1000,
@@ -44,9 +55,7 @@ def make_gaussians(
     shift: float = 2.0,
     class_prior: float = 0.5,
     n_features: int = 1,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Two normal classes apart by a shift.
 
@@ -60,17 +69,11 @@ def make_gaussians(
     ((300, 1), array([1, 1, 1]), array([0, 0, 0]))
     """
     problem = problems.gaussians_problem(shift=shift, class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_paper_data(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    class_prior: float = 0.7,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    n_positive: int = 400, n_unlabelled: int = 1000, *, class_prior: float = 0.7, **sampling: Unpack[Sampling]
 ) -> PUSample:
     """The paper's artificial data: negatives on both sides of the positives, and a column of misleading variance.
 
@@ -85,7 +88,7 @@ def make_paper_data(
     ((1400, 2), 0.7)
     """
     problem = problems.paper_problem(class_prior=class_prior)
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_overlapping(
@@ -96,9 +99,7 @@ def make_overlapping(
     contamination: float = 0.2,
     class_prior: float = 0.5,
     n_features: int = 2,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Classes that overlap everywhere, so that no region is purely positive.
 
@@ -113,7 +114,7 @@ def make_overlapping(
     problem = problems.overlapping_problem(
         shift=shift, contamination=contamination, class_prior=class_prior, n_features=n_features
     )
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_high_dimensional(
@@ -125,9 +126,7 @@ def make_high_dimensional(
     separation: float = 3.0,
     two_sided: bool = False,
     class_prior: float = 0.5,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Many columns, few of them informative.
 
@@ -146,7 +145,7 @@ def make_high_dimensional(
         two_sided=two_sided,
         class_prior=class_prior,
     )
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_imbalanced(
@@ -155,9 +154,7 @@ def make_imbalanced(
     *,
     class_prior: float = 0.01,
     n_features: int = 5,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """One rare class: positives at the default prior, negatives at 0.95.
 
@@ -171,7 +168,7 @@ def make_imbalanced(
     100
     """
     problem = problems.imbalanced_problem(class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_heavy_tailed(
@@ -184,9 +181,7 @@ def make_heavy_tailed(
     outlier_scale: float = 100.0,
     class_prior: float = 0.5,
     n_features: int = 2,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Heavy tails, and gross outliers that say nothing about the class.
 
@@ -206,7 +201,7 @@ def make_heavy_tailed(
         class_prior=class_prior,
         n_features=n_features,
     )
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_label_biased(
@@ -217,9 +212,7 @@ def make_label_biased(
     shift: float = 2.0,
     class_prior: float = 0.5,
     n_features: int = 2,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Labels that are not selected at random: clear positives are labelled more often than doubtful ones.
 
@@ -235,7 +228,7 @@ def make_label_biased(
     True
     """
     problem = problems.label_biased_problem(bias=bias, shift=shift, class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
 def make_independent(
@@ -244,9 +237,7 @@ def make_independent(
     *,
     class_prior: float = 0.5,
     n_features: int = 2,
-    scenario: Scenario = "case-control",
-    exact_counts: bool = False,
-    random_state: RandomState = 0,
+    **sampling: Unpack[Sampling],
 ) -> PUSample:
     """Nothing to learn: both classes have the same law, the true information is 0.
 
@@ -259,4 +250,4 @@ def make_independent(
     True
     """
     problem = problems.independent_problem(class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, random_state, scenario=scenario, exact_counts=exact_counts)
+    return problem.sample(n_positive, n_unlabelled, **sampling)

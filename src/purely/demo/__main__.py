@@ -1,0 +1,7 @@
+"""``python -m purely.demo``."""
+
+import sys
+
+from purely.demo import main
+
+sys.exit(main())
