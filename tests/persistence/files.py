@@ -1,7 +1,7 @@
 """Model files taken apart, changed and put together again with a right checksum: what whoever forges one can do.
 
-Nothing of the package is used, so that a fault in its reader is no fault of the forger; files of the first format, which
-is not read any more, can be forged too.
+Nothing of the package is used, so that a fault in its reader is no fault of the forger; files of the first format,
+which is not read any more, can be forged too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def name_of(dtype: np.dtype[Any]) -> str:
-    return "BOOL" if dtype == bool else f"{dtype.kind.upper()}{8 * dtype.itemsize}"
+    return "BOOL" if dtype.kind == "b" else f"{dtype.kind.upper()}{8 * dtype.itemsize}"
 
 
 def take_apart(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:

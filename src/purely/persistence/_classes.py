@@ -16,12 +16,12 @@ from purely.persistence import _sklearn  # noqa: F401 - what it declares
 from purely.persistence._fields import (  # isort: skip
     FLAG, Field, Json, Place, array, either, ints, many, none_or, number, pairs, record, row, text, whole, word,
 )  # fmt: skip
-from purely.persistence._foreign import FOREIGN, NAMED_FUNCTION
+from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, part
 from purely.persistence._trees import FOREST, taken_forest
 
 from purely.persistence._vocabulary import (  # isort: skip
-    ANY_CURVE, ANY_NUMBER, COUNT, NAME, NUMBER, SHARE, declare, each, estimator, model,
+    ANY_CURVE, ANY_NUMBER, COUNT, INSIDE, NAME, NUMBER, SHARE, declare, each, estimator, model,
 )  # fmt: skip
 
 # -- what estimators are made of ---------------------------------------------------------------------------------------
@@ -48,6 +48,10 @@ def _check_member(state: State, at: Place) -> None:
     at.need((state["name"] == "networks") == isinstance(state["model"], list), "must be networks where it says so")
 
 
+def _check_solution(state: State, at: Place) -> None:
+    at.need(("coef_" in state) == ("_chosen" in state), "has half a solution")
+
+
 def _check_gaussians(state: State, at: Place) -> None:
     at.measure("k", state["centers"].shape[0] + state["intercept"])
 
@@ -66,10 +70,9 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 # fmt: off
 _LAYERS = many(row(array(None, None), array(None), FLAG))
 _DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("TopOfRatio"))
-_OWN_OR_FOREIGN = either(NAMED_FUNCTION, FOREIGN)
 
 declare("purely.class_prior:Prior", check=_check_prior, fields={
-    **each("value low high", SHARE), "level": number(1e-9, 1.0 - 1e-9), "upper_bound": none_or(SHARE), "determined": FLAG})
+    **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
 declare("purely.calibration:ScoreCalibration", fields={
     **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
@@ -86,7 +89,7 @@ declare("purely.classifiers.auto:FittedMember", check=_check_member, fields={
 declare("purely.smi.basis:GaussianBases", check=_check_gaussians, fields={
     "centers": array("b", "d"), "origin": none_or(array("d")), "bandwidths": array("s", low=1e-300), "intercept": FLAG})
 declare("purely.smi.basis:UserBasis", fields={
-    "function": _OWN_OR_FOREIGN, "n_functions": whole(1, length="k"), "n_bases": whole(1, 1, length="s")})
+    "function": FOREIGN, "n_functions": whole(1, length="k"), "n_bases": whole(1, 1, length="s")})
 declare("purely.smi.objective:BasisSums", fields={
     "count": array(2, "folds"), "first": array(2, "s", "folds", "k"), "second": array(None, "s", "folds", "k", "k")})
 declare("purely.prior.base:PriorDiagnostics", fields={
@@ -107,14 +110,14 @@ _SUMS = {
     "_fold_bases": many(whole(below="s"), "folds"), "fold_bandwidth_": none_or(array("folds")),
     "folds_": ints("n", low=0, below="folds")}
 _SOLUTION = (
-    "classes_ centers_? _bases _seed _chosen? bandwidth_? alpha_? coef_? cv_results_? oof_density_ratio_? information_? "
-    "information_in_sample_? _beta? _fold_bases? fold_bandwidth_? fold_coef_? folds_?")
+    "classes_ centers_? _bases _seed _chosen? bandwidth_? alpha_? coef_? cv_results_? oof_density_ratio_? folds_? "
+    "information_? information_in_sample_? _beta? _fold_bases? fold_bandwidth_? fold_coef_?")
 _NETWORKS = (
     "classes_ _n_features_out n_components_ networks_ history_ information_ train_objective_ held_out_objective_ "
     "components_?")
 
-estimator("purely.smi:PUSMI", f"{_SOLUTION} _oof_positive? _fold_variance?", _SUMS)
-estimator("purely.smi:PNSMI", f"{_SOLUTION} class_prior_? smi_? smi_in_sample_?", _SUMS)
+estimator("purely.smi:PUSMI", f"{_SOLUTION} _oof_positive? _fold_variance?", _SUMS, check=_check_solution)
+estimator("purely.smi:PNSMI", f"{_SOLUTION} class_prior_? smi_? smi_in_sample_?", _SUMS, check=_check_solution)
 estimator(
     "purely.representation:LSDR",
     "classes_ components_ n_components_ _n_features_out bandwidth_ alpha_ information_ n_iter_ objectives_")
@@ -129,8 +132,9 @@ estimator(
 _PRIOR = "prior_ class_prior_ unlabelled_prior_ label_frequency_ class_prior_interval_"
 _ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ {_PRIOR}"
 _SCORES = {"model_scores_": array("models", "n"), "scores_": array("n")}
-for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning", "TIcE"):
+for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning"):
     estimator(f"purely.prior:{_name}Prior", _ESTIMATE)
+estimator("purely.prior:TIcEPrior", _ESTIMATE)
 estimator("purely.prior:DensityRatioPrior", _ESTIMATE, _SCORES)
 estimator("purely.prior:ClassPrior", f"{_ESTIMATE} ratio? method? n_repeats?", _SCORES)
 estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans")})
@@ -138,33 +142,36 @@ estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} estimator_ n_copied_")
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
-_CLASSIFIER = f"classes_ {_PRIOR} prior_estimator_"
-_META = f"{_CLASSIFIER} _counts _order"
+_META = "_counts _order"
 _MAPPED = f"{_META} _map oof_probability_"
-estimator("purely.classifiers:PUClassifier", f"{_CLASSIFIER} _final history_? oof_probability_", {
+
+
+def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, **options: Any) -> None:
+    inside = each("class_prior_ unlabelled_prior_", INSIDE)
+    names = f"classes_ {_PRIOR} prior_estimator_ {names}"
+    estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
+
+
+_classifier("PUClassifier", "_final history_? oof_probability_", {
     "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
     "oof_member_log_odds_": array("m", "n")})
-estimator(
-    "purely.classifiers:NNPUClassifier",
-    f"{_CLASSIFIER} networks_ history_ _map _squared oof_probability_? oof_score_?")
-estimator("purely.classifiers:PULogisticClassifier", f"{_CLASSIFIER} n_iter_", {
+_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
+_classifier("PULogisticClassifier", "n_iter_", {
     "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})
-estimator(
-    "purely.classifiers:PULeastSquaresClassifier",
-    f"{_CLASSIFIER} _bases centers_? _chosen bandwidth_ alpha_ coef_ cv_results_",
-    {"_scaling": none_or(part("Scaling", d="d"))})
-estimator("purely.classifiers:BaggingPUClassifier", _MAPPED, {
-    "estimators_": either(FOREST, many(model(d="d")))}, take=taken_forest)
-estimator("purely.classifiers:CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
-estimator("purely.classifiers:ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
-estimator("purely.classifiers:ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
-estimator("purely.classifiers:SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
-estimator("purely.classifiers:TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
+_classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alpha_ coef_ cv_results_", {
+    "_scaling": none_or(part("Scaling", d="d"))})
+_classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(model(d="d")))}, take=taken_forest)
+_classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
+_classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
+_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
+_classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
+_classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 _DATES = (
-    "arrow", "iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
+    "arrow", "iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y",
+    "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
 _COMMON = {
     **each("name kind", NAME), "lenient": FLAG, "n_missing": COUNT, "features": many(NAME, "f"),
     "n_features": whole(1, 2**24, length="f")}
@@ -181,7 +188,7 @@ _COLUMNS = {
 
 
 def _read_column(node: Json, at: Place) -> State:
-    kind = node["dict"].get("kind") if isinstance(node["dict"], dict) else None
+    kind: Any = node["dict"].get("kind") if isinstance(node["dict"], dict) else None
     at.need(kind in list(_COLUMNS), "must be a column of a known kind")
     plan: State = _COLUMNS[kind](node, at.inside())
     own = {"category": len(plan.get("levels", ())) + plan.get("other", 0), "date": len(plan.get("parts", ()))}
@@ -198,7 +205,8 @@ def _check_encoder(state: State, at: Place) -> None:
     at.need([plan["name"] for plan in state["plans_"]] == state["columns_"], "has columns in another order")
 
 
-declare("purely.tables:ColumnPlan", fields={**each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
+declare("purely.tables:ColumnPlan", fields={
+    **each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
 declare("purely.tables:EncodingReport", fields={
     "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
 estimator("purely.tables:TableEncoder", "_sparse", check=_check_encoder, fields={

@@ -22,7 +22,7 @@ class Misfit(Exception):  # noqa: N818 - callers never see it
 
 
 class Untrusted(Exception):  # noqa: N818 - callers never see it
-    """A class or function that is neither one of ours nor trusted; its only argument is the name."""
+    """A class or function that is neither one of ours nor trusted; its argument lists the names."""
 
 
 def printable(text: object, longest: int = 300) -> str:

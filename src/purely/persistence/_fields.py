@@ -7,16 +7,15 @@ have it in common.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from purely.checks import LARGEST_VALUE
 from purely.persistence._errors import Misfit, printable
 
 #: What `json` reads and writes.
@@ -24,7 +23,11 @@ Json = Any
 #: A length of an array: a name that others share, a number, or None for any.
 Length = str | int | None
 
-TAGS = ("class", "foreign", "array", "items", "csr", "tuple", "dict", "float", "named")
+#: Tags, and what else an object with one of them has; one with a class has attributes.
+TAGS = {
+    **{"class": None, "foreign": {"how", "args", "state", "listed", "paired"}, "array": {"order"}, "items": {"dtype"}},
+    **dict.fromkeys(("tuple", "dict", "float"), set[str]()),
+}
 #: Values within values; a pipeline of an ensemble of networks has about 20.
 DEEPEST = 60
 #: Columns of the rows that a model takes, and bytes of text that is listed item by item: they cost a file nothing.
@@ -104,13 +107,21 @@ class Field:
         """Whether JSON has one of the tags."""
         if not isinstance(node, dict):
             return ("number" if type(node) in (int, float) else type(node).__name__) in self.tags
-        tag = next((tag for tag in TAGS if tag in node), "")
-        return tag in self.tags or (isinstance(node.get(tag), str) and f"{tag} {node[tag]}" in self.tags)
+        tag, more = next(((tag, more) for tag, more in TAGS.items() if tag in node), ("", None))
+        known = tag in self.tags or (isinstance(node.get(tag), str) and f"{tag} {node[tag]}" in self.tags)
+        return known and (more is None or node.keys() <= {tag, *more})
 
     def __call__(self, node: Json, at: Place) -> Any:
         """The value of JSON at a place."""
-        at.need(self.takes(node), f"must be {self.words}")
+        if not self.takes(node):
+            at.need(False, f"must be {self.words}")
         return self.read(node, at)
+
+    def each(self, held: list[Json] | dict[str, Json], at: Place) -> list[Any]:
+        """The values of a list or an object; plain ones, of which there may be many, need no place of their own."""
+        plain = {"number", "str", "bool", "NoneType"}.issuperset(self.tags)
+        items = held.items() if isinstance(held, dict) else enumerate(held)
+        return [self(item, at if plain else at.at(key)) for key, item in items]
 
 
 def either(*options: Field) -> Field:
@@ -135,24 +146,25 @@ def whole(low: int = 0, high: int = 10**12, *, length: str | None = None, below:
     """A whole number; it may say a length that has a name, or be an index below one."""
 
     def read(node: Json, at: Place) -> int:
-        at.need(type(node) is int and low <= node <= high, f"must be {words}")
-        at.need(not below or node < at.lengths.get(below, 0), f"must be below the length {below!r}")
+        if type(node) is not int or not low <= node <= high or (below and node >= at.lengths.get(below, 0)):
+            at.need(False, f"must be {words}")
         at.measure(length, node)
         return int(node)
 
-    words = f"a whole number from {low} to {high}"
+    words = f"a whole number from {low} to {high}" + (f" and below the length {below!r}" if below else "")
     return Field(("number",), words, read)
 
 
-def number(low: float = -1.8e308, high: float = 1.8e308, *, finite: bool = True) -> Field:
+def number(low: float = -LARGEST_VALUE, high: float = LARGEST_VALUE, *, finite: bool = True) -> Field:
     """A number; a finite one unless said otherwise."""
 
     def read(node: Json, at: Place) -> float:
         if isinstance(node, dict):
             at.need(node["float"] in ("nan", "inf", "-inf"), f"must be {words}")
             return float(node["float"])
-        at.need(low <= node <= high and (type(node) is float or abs(node) < 2**63), f"must be {words}")
-        return node  # type: ignore[no-any-return]
+        if (finite and not low <= node <= high) or (type(node) is int and abs(node) >= 2**63):
+            at.need(False, f"must be {words}")
+        return node
 
     words = f"a number from {low:g} to {high:g}"
     return Field(("number",) if finite else ("number", "float"), words, read)
@@ -162,9 +174,9 @@ def text(longest: int = 100_000, *, name: bool = False) -> Field:
     """Text; a name has no control characters besides tabs and line ends."""
 
     def read(node: Json, at: Place) -> str:
-        at.need(len(node) <= longest, f"is text of more than {longest} characters")
-        at.need(not _HALF_CHARACTER.search(node), f"is text with half a character: {printable(node, 60)}")
-        at.need(not (name and _CONTROL.search(node)), f"is a name with a control character: {printable(node, 60)}")
+        if len(node) > longest or _HALF_CHARACTER.search(node) or (name and _CONTROL.search(node)):
+            what = f"of at most {longest} characters, all of them whole{' and none for control' if name else ''}"
+            at.need(False, f"must be text {what}; it is {printable(node, 60)}")
         return str(node)
 
     return Field(("str",), "text", read)
@@ -181,14 +193,14 @@ def word(*choices: str) -> Field:
     return Field(("str",), words, read)
 
 
-def many(of: Field, length: str | None = None) -> Field:
+def many(of: Field, length: Length = None) -> Field:
     """A list or tuple of values of one kind."""
 
     def read(node: Json, at: Place) -> list[Any] | tuple[Any, ...]:
         listed = node["tuple"] if isinstance(node, dict) else node
         at.need(isinstance(listed, list), "must be a list")
         at.measure(length, len(listed))
-        made = [of(item, at.at(i)) for i, item in enumerate(listed)]
+        made = of.each(listed, at)
         return tuple(made) if isinstance(node, dict) else made
 
     return Field(("list", "tuple"), f"a list of {of.words}", read)
@@ -210,10 +222,11 @@ def pairs(key: Field, of: Field) -> Field:
 
     def read(node: Json, at: Place) -> dict[Any, Any]:
         held = node["dict"]
-        if isinstance(held, dict):
-            return {key(k, at): of(v, at.at(k)) for k, v in held.items()}
-        at.need(isinstance(held, list) and all(type(p) is list and len(p) == 2 for p in held), "must be a dictionary")
-        return {key(k, at): of(v, at.at(i)) for i, (k, v) in enumerate(held)}
+        if not isinstance(held, dict):
+            right = isinstance(held, list) and all(type(pair) is list and len(pair) == 2 for pair in held)
+            at.need(right, "must be a dictionary")
+            return dict(zip(key.each([k for k, _ in held], at), of.each([v for _, v in held], at), strict=True))
+        return dict(zip(key.each(list(held), at), of.each(held, at), strict=True))
 
     return Field(("dict",), f"a dictionary of {of.words}", read)
 
@@ -241,36 +254,35 @@ def read_fields(node: Json, fields: Mapping[str, Field], optional: Any, at: Plac
 def array(
     *shape: Length,
     kind: str = "f",
-    low: float = -math.inf,
-    high: float = math.inf,
+    low: float = -LARGEST_VALUE,
+    high: float = LARGEST_VALUE,
     below: str = "",
     rising: bool = False,
     finite: bool = True,
 ) -> Field:
-    """An array of floats ("f"), integers ("iu"), truth values ("b") or several of these; of any shape for ``...``."""
+    """An array of floats ("f"), integers ("iu"), truth values ("b") or several of these."""
 
     def read(node: Json, at: Place) -> NDArray[Any]:
         stored: Any = at.store.arrays.pop(at.path, None)
-        dtype = TYPES.get(str(node["array"]))
+        dtype: Any = TYPES.get(str(node["array"]))
         at.need(stored is not None and dtype is not None and dtype.kind in kind, f"must be {words}")
         # The order of memory decides how sums are rounded; integers are stored in the smallest type that holds them.
         stored = stored.T if node.get("order") == "F" else stored
-        made = stored.astype(dtype, copy=False)
-        at.need(
-            stored.dtype == dtype or (stored.dtype.kind == dtype.kind and (stored == made).all()), f"must be {words}"
-        )
-        at.need(shape == (...,) or made.ndim == len(shape), f"must be {words}")
+        made: NDArray[Any] = stored.astype(dtype, copy=False)
+        same = stored.dtype == dtype or (stored.dtype.kind == dtype.kind and (stored == made).all())
+        at.need(same and (free or made.ndim == len(shape)), f"must be {words}")
         for length, found in zip(shape, made.shape, strict=False):
-            at.measure(None if length is ... else length, found)
-        if made.size and dtype.kind != "b":
+            at.measure(length, found)
+        if made.size and dtype.kind != "b" and not free:
             smallest, largest = made.min(), made.max()  # NaN where there is one
-            at.need(not finite or np.isfinite([smallest, largest]).all(), "holds a number that is not finite")
-            at.need(not (smallest < low or largest > high), f"must hold numbers from {low} to {high}")
+            at.need(not finite or low <= smallest <= largest <= high, f"must hold numbers from {low:g} to {high:g}")
             at.need(not below or largest < at.lengths.get(below, 0), f"points beyond the length {below!r}")
             at.need(not rising or (made[1:] >= made[:-1]).all(), "must not fall")
-        return made  # type: ignore[no-any-return]
+        return made
 
-    words = f"an array of {'numbers' if len(kind) > 2 else kind} with {len(shape)} axes"
+    free = kind == "biuf" and not shape
+    named = {"f": "floats", "iu": "integers", "b": "truth values"}.get(kind, "numbers")
+    words = f"an array of {named} with {len(shape)} axes"
     return Field(("array",), words, read)
 
 
@@ -288,7 +300,7 @@ def items(of: Field, length: Length = None) -> Field:
         at.need(np.dtype(code).itemsize * len(listed) <= LARGEST_LISTED, "is too large to be listed item by item")
         at.measure(length, len(listed))
         made = np.empty(len(listed), np.dtype(code))
-        made[:] = [of(item, at.at(i)) for i, item in enumerate(listed)]
+        made[:] = of.each(listed, at)
         return made
 
     return Field(("items",), f"an array of {of.words}", read)
@@ -296,20 +308,3 @@ def items(of: Field, length: Length = None) -> Field:
 
 #: Where the parts of a longer array start, and its end.
 STARTS = ints(None, low=0, rising=True)
-
-
-def sparse(rows: str | None = None, columns: str | None = None) -> Field:
-    """A matrix in compressed rows; every index is checked, since compiled code follows them without a look."""
-
-    def read(node: Json, at: Place) -> Any:
-        shape = row(whole(0, 2**31 - 2, length=rows), whole(0, WIDEST, length=columns))(node["csr"], at)
-        parts = {"data": array("entries"), "indices": ints("entries", low=0, below="columns"), "starts": STARTS}
-        rest = {name: value for name, value in node.items() if name != "csr"}
-        found = read_fields(rest, {"matrix": FLAG, **parts}, (), at.inside(columns=shape[1]))
-        data, indices, starts = found["data"], found["indices"].astype(np.int32), found["starts"]
-        right = starts.size == shape[0] + 1 and starts[0] == 0 and starts[-1] == data.size < 2**31
-        at.need(right, "has rows that do not make up the whole")
-        kind = sp.csr_matrix if found["matrix"] else sp.csr_array
-        return kind((data, indices, starts.astype(np.int32)), shape=shape)
-
-    return Field(("csr",), "a sparse matrix in compressed rows", read)

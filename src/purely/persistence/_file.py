@@ -21,9 +21,9 @@ from purely.persistence import _classes, _container  # noqa: F401 - the classes 
 from purely.persistence._errors import (  # isort: skip
     Misfit, ModelFileError, ModelFileWarning, UnsupportedModelError, Untrusted, printable,
 )  # fmt: skip
-from purely.persistence._fields import Place, Store
+from purely.persistence._fields import Place, Store, many, pairs
 from purely.persistence._foreign import find_trusted, write
-from purely.persistence._vocabulary import MODEL
+from purely.persistence._vocabulary import MODEL, NAME
 
 __all__ = ["ModelDescription", "describe", "load", "save"]
 
@@ -84,7 +84,7 @@ def save(model: Any, path: PathLike) -> None:
         MODEL(node, Place(Store(dict(store.arrays), find_trusted(store.foreign))))
     except Misfit as misfit:
         raise UnsupportedModelError(f"this model cannot be put into a file: {misfit}.") from None
-    document = {"versions": _installed(), "foreign": sorted(store.foreign), "model": node}
+    document = {"versions": {"dict": _installed()}, "foreign": sorted(store.foreign), "model": node}
     _container.write(Path(os.fspath(path)), document, dict(store.arrays))
     if store.foreign:
         warnings.warn(
@@ -137,14 +137,18 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
     """
     known = find_trusted([trusted] if isinstance(trusted, (str, type)) else trusted)
     with _opened(path) as file:
-        versions = _versions(file.document)
-        if versions["scikit-learn"].split(".")[:2] != sklearn.__version__.split(".")[:2]:
+        versions = _VERSIONS(file.document.get("versions"), Place(Store(), "versions"))
+        written = versions.get("scikit-learn", "unknown")
+        if written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
             warnings.warn(
-                f"{printable(path)} was written with scikit-learn {printable(versions['scikit-learn'], 20)}, and "
-                f"{sklearn.__version__} is installed: predictions may differ. Compare a few, or fit the model anew.",
+                f"{printable(path)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "
+                "installed: predictions may differ. Compare a few, or fit the model anew.",
                 ModelFileWarning,
                 stacklevel=2,
             )
+        foreign = _FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))
+        if not known.keys() >= set(foreign):
+            raise Untrusted(foreign)
         model = MODEL(file.document.get("model"), Place(Store(file.arrays, known)))
         if file.arrays:
             raise Misfit(f"{len(file.arrays)} arrays of it belong to nothing")
@@ -173,8 +177,8 @@ class ModelDescription:
         What has to be trusted for the file to load.
     versions : dict of str to str
         Versions of the libraries that wrote the file.
-    n_arrays, n_bytes : int
-        Arrays in the file, and its size.
+    n_bytes : int
+        Size of the file.
     sha256 : str
         Checksum, which has been verified.
     """
@@ -187,7 +191,6 @@ class ModelDescription:
     fitted: bool
     foreign: tuple[str, ...]
     versions: dict[str, str] = field(repr=False)
-    n_arrays: int = field(repr=False)
     n_bytes: int = field(repr=False)
     sha256: str = field(repr=False)
 
@@ -217,43 +220,39 @@ def describe(path: PathLike) -> ModelDescription:
     ('KernelMeanPrior', 0, False)
     """
     with _opened(path) as file:
-        parts = _parts(file.document.get("model"))
-        classes = [printable(part.get("class", part.get("foreign")), 100) for part in parts.values()]
-        names, width = (next((part[key] for part in parts.values() if key in part), None) for key in _COLUMNS)
-        listed = names.get("items") if isinstance(names, dict) else None
-        held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
+        try:
+            parts = _parts(file.document["model"])
+            held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
+            classes = [printable(part.get("class", part.get("foreign")), 100) for part in parts.values()]
+            columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Misfit("it holds no model") from None
         return ModelDescription(
             model=classes[0],
             steps=tuple(classes[1:]),
             settings={name: value for name, value in held if _is_setting(name, value)},
-            feature_names=tuple(map(printable, listed)) if isinstance(listed, list) else None,
-            n_features=width if type(width) is int else None,
+            feature_names=None if columns is None else tuple(map(printable, columns)),
+            n_features=next((value for name, value in held if name.endswith("n_features_in_")), None),
             fitted=any(name.endswith("_") for name, _ in held),
-            foreign=tuple(_foreign(file.document)),
-            versions=_versions(file.document),
-            n_arrays=len(file.arrays),
+            foreign=tuple(_FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))),
+            versions=_VERSIONS(file.document.get("versions"), Place(Store(), "versions")),
             n_bytes=file.n_bytes,
             sha256=file.sha256,
         )
 
 
+_NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
+
+
+def _parts(node: Any) -> dict[str, Any]:
+    """A model and the steps that it may have, under the start of their parameters' names."""
+    return {"": node, **{f"{printable(name)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
+
+
 def _is_setting(name: str, value: Any) -> bool:
-    plain = value is None or isinstance(value, (bool, int, float, str))
     own = name.rpartition("__")[2]
+    plain = value is None or isinstance(value, (bool, int, float, str))
     return plain and own != "class" and not own.startswith("_") and not own.endswith("_")
-
-
-_COLUMNS = ("feature_names_in_", "n_features_in_")
-
-
-def _parts(node: Any) -> dict[str, dict[str, Any]]:
-    """A model and, under the start of their parameters' names, the steps that it may have."""
-    if not isinstance(node, dict):
-        raise Misfit("it holds no model")
-    steps = node.get("steps")
-    pairs = [step.get("tuple") for step in steps if isinstance(step, dict)] if isinstance(steps, list) else []
-    named = [pair for pair in pairs if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], dict)]
-    return {"": node, **{f"{printable(name)}__": step for name, step in named}}
 
 
 @contextmanager
@@ -262,18 +261,15 @@ def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
     target = printable(os.fspath(path))
     try:
         with _container.open_model_file(Path(os.fspath(path))) as file:
-            try:
-                yield file
-            except Untrusted as untrusted:
-                names = _foreign(file.document) or [printable(untrusted)]
-                raise ModelFileError(
-                    f"the file holds what is not of purely. If you know who wrote it, load it with trusted={names!r}: the "
-                    "code of these classes is then run with whatever the file holds."
-                ) from None
-    except Misfit as misfit:
+            yield file
+    except Untrusted as untrusted:
+        (names,) = untrusted.args
         raise ModelFileError(
-            f"{target} is damaged or forged: {misfit}. Use one that purely.save has written."
+            f"{target} holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code "
+            "of these classes is then run with whatever the file holds."
         ) from None
+    except Misfit as misfit:
+        raise ModelFileError(f"{target} is damaged or forged: {misfit}. Use one that purely.save wrote.") from None
     except ModelFileError as error:
         raise ModelFileError(f"{target}{str(error).removeprefix('the file')}") from None
     except ModuleNotFoundError as error:
@@ -281,15 +277,3 @@ def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
         raise ModuleNotFoundError(needed, name=error.name) from None
     except RecursionError:
         raise ModelFileError(f"{target} is nested too deeply to be a model; do not trust its source.") from None
-
-
-def _foreign(document: dict[str, Any]) -> list[str]:
-    found = document.get("foreign")
-    return [printable(name, 100) for name in found] if isinstance(found, list) else []
-
-
-def _versions(document: dict[str, Any]) -> dict[str, str]:
-    found = document.get("versions")
-    if not isinstance(found, dict) or not isinstance(found.get("scikit-learn"), str):
-        raise Misfit("it does not say with which versions it was written")
-    return {printable(name, 40): printable(version, 40) for name, version in found.items()}

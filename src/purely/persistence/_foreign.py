@@ -16,22 +16,15 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from purely.persistence._errors import Misfit, Untrusted
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, TYPES, Field, Json, Place, array, either, items, many, number, pairs, sparse, text, word,
+    FLAG, NOTHING, TYPES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
 )  # fmt: skip
 from purely.persistence._schema import SCHEMAS, imported, part, schema_of
 
-#: Functions and types that our models hold, by a name of their own.
-NAMED = {
-    "densify": "purely.prior.ratio:_densify",
-    "with constant": "purely.classifiers.least_squares:_with_constant",
-    **{kind: f"numpy:{kind}" for kind in ("float64", "float32", "int64")},
-}
 _TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
@@ -42,26 +35,22 @@ def write(value: Any, at: Place) -> Json:
     if isinstance(value, (float, np.floating)):
         return float(value) if math.isfinite(value) else {"float": repr(float(value))}
     if type(value) in (list, tuple):
-        listed = [write(item, at.at(i)) for i, item in enumerate(value)]
+        plain = (bool, int, str, type(None))
+        listed = [item if type(item) in plain else write(item, at.at(i)) for i, item in enumerate(value)]
         return {"tuple": listed} if isinstance(value, tuple) else listed
     if type(value) is dict:
         named = all(isinstance(key, str) for key in value)
         found = [[write(k, at), write(v, at.at(k if named else i))] for i, (k, v) in enumerate(value.items())]
-        return {"dict": dict(found) if named else found}  # type: ignore[arg-type]
+        return {"dict": dict(found) if named else found}
     if type(value) is np.ndarray and value.dtype.newbyteorder("<") in _TYPE_NAMES:
         return _write_array(value, at)
     if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "UO":
         return {"dtype": value.dtype.str, "items": write(value.tolist(), at)}
-    if type(value) in (sp.csr_matrix, sp.csr_array):
-        parts = {"data": value.data, "indices": value.indices, "starts": value.indptr}
-        about = {"csr": write(tuple(map(int, value.shape)), at), "matrix": isinstance(value, sp.csr_matrix)}
-        return about | {name: write(held, at.at(name)) for name, held in parts.items()}
     schema = schema_of(value)
     if schema is not None:
         state = {name: held for name, held in schema.take(value).items() if name not in schema.left_out}
         return {"class": schema.name} | {name: write(state[name], at.at(name)) for name in sorted(state)}
-    name = next((name for name, home in NAMED.items() if callable(value) and imported(home) is value), None)
-    return _write_foreign(value, at) if name is None else {"named": name}
+    return _write_foreign(value, at)
 
 
 def _write_array(value: NDArray[Any], at: Place) -> Json:
@@ -77,30 +66,11 @@ def _write_array(value: NDArray[Any], at: Place) -> Json:
     return {"array": _TYPE_NAMES[dtype]} | ({"order": "F"} if turned else {})
 
 
-def _read_named(node: Json, at: Place) -> Any:
-    at.need(node["named"] in list(NAMED), "must be a function of purely")
-    return imported(NAMED[node["named"]])
-
-
-NAMED_FUNCTION = Field(("named",), "a function of purely", _read_named)
-
 # -- other packages ----------------------------------------------------------------------------------------------------
 
 
-def _items_array(dtype: str, shape: list[int], listed: list[Any]) -> NDArray[Any]:
-    """An array of objects or of text."""
-    flat = np.empty(len(listed), dtype)
-    for i, item in enumerate(listed):
-        flat[i] = item
-    return flat.reshape(shape)
-
-
-def _record_array(layout: dict[str, Any], parts: dict[str, NDArray[Any]]) -> NDArray[Any]:
-    """An array of records."""
-    made = np.zeros(len(next(iter(parts.values()))), np.dtype(layout))  # type: ignore[call-overload]
-    for name, values in parts.items():
-        made[name] = values
-    return made  # type: ignore[no-any-return]
+def _bytes(values: NDArray[np.uint8]) -> bytes:
+    return values.tobytes()
 
 
 def _torch_tensor(values: NDArray[Any], learnt: bool, parameter: bool) -> Any:
@@ -114,19 +84,29 @@ def _torch_tensor(values: NDArray[Any], learnt: bool, parameter: bool) -> Any:
 _BUILTINS = (bool, complex, float, frozenset, int, object, set, slice, str)
 #: What may be used wherever something else is trusted: it holds values and does nothing with them.
 HARMLESS = {
-    "items array": _items_array,
-    "record array": _record_array,
+    "bytes": _bytes,
     "torch tensor": _torch_tensor,
+    "numpy array": np.array(0).__reduce__()[0],
     "numpy.dtype": np.dtype,
+    "numpy.ndarray": np.ndarray,
     **{f"{kind.__module__}.{kind.__name__}": kind for kind in (*_BUILTINS, OrderedDict)},
 }
 
 
+#: Functions and types that our models hold: they are named, and never called, by any file.
+OURS = {
+    "densify": "purely.prior.ratio:_densify",
+    "with constant": "purely.classifiers.least_squares:_with_constant",
+    **{kind: f"numpy:{kind}" for kind in ("float64", "float32", "int64")},
+}
+
+
 def name_of(value: Any) -> str:
-    """Where a class or function can be imported from."""
-    harmless = next((name for name, known in HARMLESS.items() if known is value), None)
+    """What a file calls a class or function: where it can be imported from, or a name of our own."""
+    known = HARMLESS | {name: imported(home) for name, home in OURS.items()}
     module = getattr(value, "__module__", None) or "numpy"  # NumPy's own functions do not say
-    return harmless or f"{module}.{getattr(value, '__qualname__', None) or getattr(value, '__name__', '?')}"
+    there = f"{module}.{getattr(value, '__qualname__', None) or getattr(value, '__name__', '?')}"
+    return next((name for name, kind in known.items() if kind is value), there)
 
 
 def resolve(name: str) -> Any:
@@ -143,22 +123,16 @@ def resolve(name: str) -> Any:
 def find_trusted(trusted: Iterable[Any]) -> dict[str, Any]:
     """Classes and functions by the names that files give them, from what a caller named: themselves or their names."""
     found = [resolve(entry) if isinstance(entry, str) else entry for entry in trusted]
-    return {name_of(entry): entry for entry in found} | (HARMLESS if found else {})
+    named = {name_of(entry): entry for entry in found} | (HARMLESS if found else {})
+    return named | {name: imported(home) for name, home in OURS.items()}
 
 
 def _taken_apart(value: Any) -> tuple[Any, ...]:
     """How an object is made: "name" for what has only to be imported, "call" or "new", and from what."""
     if isinstance(value, (type, np.ufunc, types.FunctionType, types.BuiltinFunctionType)):
         return "name", value, ()
-    if isinstance(value, np.ndarray) and value.dtype.kind in "OU":
-        return "call", _items_array, (value.dtype.str, list(value.shape), value.reshape(-1).tolist())
-    if isinstance(value, np.ndarray) and value.dtype.names:
-        fields = {name: value.dtype.fields[name] for name in value.dtype.names}
-        layout = {"names": list(fields), "formats": [f[0].str for f in fields.values()]}
-        layout |= {"offsets": [f[1] for f in fields.values()], "itemsize": value.itemsize}
-        return "call", _record_array, (layout, {name: value[name] for name in fields})
-    if isinstance(value, np.dtype):
-        return "call", np.dtype, (value.str,)
+    if isinstance(value, bytes):
+        return "call", _bytes, (np.frombuffer(value, np.uint8),)
     if type(value).__module__.startswith("torch") and hasattr(value, "detach"):
         plain = value.detach().cpu().numpy()
         return "call", _torch_tensor, (plain, bool(value.requires_grad), type(value).__name__ == "Parameter")
@@ -172,11 +146,11 @@ def _write_foreign(value: Any, at: Place) -> Json:
     try:
         how, function, args, *rest = _taken_apart(value)
         name = name_of(function)
-        known = name in HARMLESS or resolve(name) is function
+        known = name in HARMLESS or name in OURS or resolve(name) is function
     except Exception as error:
         raise Misfit(f"{at.path} of type {name_of(type(value))} cannot be put into a file ({error})") from None
     at.need(known, f"is {name}, which cannot be imported, and a model file holds no code")
-    at.store.foreign |= {name} - HARMLESS.keys()
+    at.store.foreign |= {name} - HARMLESS.keys() - OURS.keys()
     state, listed, paired = (*rest, None, None, None)[:3]
     parts = {"args": list(args), "state": state, "listed": listed and list(listed), "paired": paired and dict(paired)}
     return {"foreign": name, "how": how} | {key: write(held, at.at(key)) for key, held in parts.items()}
@@ -185,8 +159,8 @@ def _write_foreign(value: Any, at: Place) -> Json:
 def _read_foreign(node: Json, at: Place) -> Any:
     """An object of another package; trusted code runs here, and only here."""
     name, how = text(500)(node["foreign"], at), word("name", "call", "new")(node.get("how"), at)
-    if name not in at.store.trusted:
-        raise Untrusted(name)
+    if name not in at.store.trusted or (name in OURS and how != "name"):
+        raise Untrusted([name])
     function = at.store.trusted[name]
     args, state, listed, paired = (ANY(node.get(key), at.at(key)) for key in ("args", "state", "listed", "paired"))
     if how == "name":
@@ -202,13 +176,11 @@ def _read_foreign(node: Json, at: Place) -> Any:
 
 
 def _read_any(node: Json, at: Place) -> Any:
-    held = (many(ANY), pairs(_PLAIN, ANY), array(..., kind="biuf", finite=False), items(_PLAIN), sparse())
-    return either(_PLAIN, *held, part(*SCHEMAS), FOREIGN, NAMED_FUNCTION)(node, at)
+    held = (many(ANY), pairs(_PLAIN, ANY), array(kind="biuf"), items(_PLAIN))
+    return either(_PLAIN, *held, part(*SCHEMAS), FOREIGN)(node, at)
 
 
 FOREIGN = Field(("foreign",), "an object of another package", _read_foreign)
 _PLAIN = either(NOTHING, FLAG, number(finite=False), text())
 #: Any value within an object of another package.
-ANY = Field(
-    (*_PLAIN.tags, "list", "tuple", "dict", "array", "items", "csr", "class", "foreign", "named"), "a value", _read_any
-)
+ANY = Field((*_PLAIN.tags, "list", "tuple", "dict", "array", "items", "class", "foreign"), "a value", _read_any)

@@ -87,9 +87,8 @@ class Schema:
 
 def make(cls: Any, state: State) -> Any:
     """An object by its class's own constructor, which only takes note of what it is given."""
-    if dataclasses.is_dataclass(cls):
-        return cls(**state)
-    made = cls(**{name: state.pop(name) for name in cls._get_param_names() if name in state})
+    names = state if dataclasses.is_dataclass(cls) else cls._get_param_names()
+    made = cls(**{name: state.pop(name) for name in list(names) if name in state})
     vars(made).update(state)
     return made
 

@@ -22,29 +22,29 @@ from purely.persistence._schema import State, part
 
 Ints = NDArray[np.int64]
 
-_NUMBER, _COUNT = array("nodes"), ints("nodes", low=0)
+_NUMBER, _ANY, _COUNT = array("nodes"), array("nodes", finite=False), ints("nodes", low=0)
 _EITHER, _ZERO = ints("nodes", low=0, high=1), ints("nodes", low=0, high=0)
 _CHILD = ints("nodes", low=-1)
 # fmt: off
-#: Parts of a node, and where each tree starts; of a decision tree also the shares of the classes.
+#: Parts of a node, and where each tree starts; of a decision tree also the shares of the classes. A threshold is
+#: infinite where only missing values go the other way.
 SPLITS = {
-    "starts": STARTS, "left_child": _CHILD, "right_child": _CHILD, "feature": ints("nodes", low=-2), "threshold": _NUMBER,
-    "impurity": _NUMBER, "n_node_samples": _COUNT, "weighted_n_node_samples": array("nodes", low=0.0),
-    "missing_go_to_left": _EITHER, "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6),
+    "starts": STARTS, "left_child": _CHILD, "right_child": _CHILD, "feature": ints("nodes", low=-2),
+    "threshold": _ANY, "impurity": _NUMBER, "n_node_samples": _COUNT, "missing_go_to_left": _EITHER,
+    "weighted_n_node_samples": array("nodes", low=0.0), "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6),
 }
-#: A threshold is infinite where only missing values go the other way.
 BOOSTED = {
-    "starts": STARTS, "value": _NUMBER, "count": _COUNT, "feature_idx": ints("nodes", low=0, below="d"), "depth": _COUNT,
-    "num_threshold": array("nodes", finite=False), "missing_go_to_left": _EITHER, "left": _COUNT, "right": _COUNT,
-    "gain": array("nodes", finite=False), "is_leaf": _EITHER, "bin_threshold": _COUNT, "is_categorical": _ZERO,
-    "bitset_idx": _ZERO,
+    "starts": STARTS, "value": _NUMBER, "count": _COUNT, "feature_idx": ints("nodes", low=0, below="d"),
+    "depth": _COUNT, "num_threshold": _ANY, "missing_go_to_left": _EITHER, "left": _COUNT,
+    "right": _COUNT, "gain": _ANY, "is_leaf": _EITHER, "bin_threshold": _COUNT,
+    "is_categorical": _ZERO, "bitset_idx": _ZERO,
 }
 # fmt: on
 
 
 def pack(nodes: Sequence[NDArray[Any]], fields: dict[str, Field], **more: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """The parts of all trees' nodes, and where each tree starts."""
-    whole = np.concatenate(nodes)
+    whole: Any = np.concatenate(nodes)
     parts = {"starts": np.cumsum([0, *map(len, nodes)]), **{name: whole[name] for name in whole.dtype.names}, **more}
     if parts.keys() != fields.keys():
         raise Misfit("trees of this version of scikit-learn are laid out otherwise than purely knows")
@@ -98,6 +98,7 @@ def _read_trees(node: Json, at: Place) -> list[Tree]:
     nodes, starts = _records(parts, NODE_DTYPE, at)
     shares, width, leaf = parts["shares"].astype(np.float64), at.lengths.get("d", 0), nodes["left_child"] == -1
     at.need((leaf == (nodes["right_child"] == -1)).all(), "has a node with one child")
+    at.need(not np.isnan(nodes["threshold"][~leaf]).any(), "has a threshold that is no number")
     columns = nodes["feature"][~leaf]
     at.need(not columns.size or 0 <= columns.min() <= columns.max() < width, "asks for a column out of range")
     depths = _depths(_parents(nodes["left_child"], nodes["right_child"], leaf, starts, at), starts)

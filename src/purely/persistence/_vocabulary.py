@@ -13,6 +13,8 @@ from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import SCHEMAS, Schema, State, make, part
 
 COUNT, NUMBER, SHARE, NAME, WORD = whole(), number(), number(0.0, 1.0), text(10_000, name=True), text(200, name=True)
+#: Shares whose logarithm is taken.
+INSIDE = number(1e-300, 1.0 - 1e-16)
 #: What is reported and never computed with need not be finite.
 ANY_NUMBER, ANY_CURVE = number(finite=False), array(None, finite=False)
 _SCALAR = none_or(FLAG, number(-1e18, 1e18), WORD)
@@ -38,33 +40,35 @@ _MODELS = many(either(WORD, MODEL))
 # fmt: off
 #: Parameters that are more than a plain value, or that more than `fit` reads. A cache is a folder of pickles.
 SETTINGS = {
-    **each("alpha bandwidth", none_or(NUMBER, many(NUMBER), array(None))), "basis": either(WORD, FOREIGN),
-    "centers": none_or(array(None, None), many(many(NUMBER))), "encoder": none_or(FOREIGN), "estimator": none_or(MODEL),
-    "class_prior": none_or(WORD, SHARE, many(SHARE), part("Prior"), MODEL), "members": either(WORD, _MODELS),
-    "ratio": none_or(WORD, _MODELS, MODEL), "memory": NOTHING, "n_jobs": none_or(whole(-256, 256)),
-    "random_state": none_or(whole(0, 2**32 - 1), part("RandomState")), "threshold": either(NUMBER, many(NUMBER)),
-    "verbose": either(FLAG, whole(0, 100)),
+    "class_prior": none_or(WORD, SHARE, many(SHARE), part("Prior"), MODEL), "estimator": none_or(MODEL),
+    "members": either(WORD, _MODELS), "ratio": none_or(WORD, _MODELS, MODEL), "encoder": none_or(FOREIGN),
+    "basis": either(WORD, FOREIGN), "centers": none_or(array(None, None), many(many(NUMBER))),
+    **each("alpha bandwidth", none_or(NUMBER, many(NUMBER), array(None))), "memory": NOTHING, "prior_min": SHARE,
+    "n_estimators": whole(1, 10**6), "n_jobs": none_or(whole(-256, 256)), "verbose": either(FLAG, whole(0, 100)),
+    "random_state": none_or(whole(0, 2**32 - 1), part("RandomState")), **each("with_mean with_std", FLAG),
+    "threshold": either(INSIDE, many(number(0.0), 2)),
 }
 #: All other parameters.
 SETTING = either(_SCALAR, many(_SCALAR), pairs(_SCALAR, number(-1e18, 1e18)))
 #: What fits have found. Lengths: n rows and d columns that were seen, k functions or coefficients, s scales, m members.
 FITTED = {
-    "_bases": either(part("GaussianBases", d="d", k="k", s="s"), part("UserBasis", k="k", s="s")),
+    "n_features_in_": whole(1, WIDEST, length="d"), "feature_names_in_": items(NAME, "d"), "classes_": labels(2),
     "_sklearn_output_config": pairs(word("transform"), none_or(word("default", "pandas", "polars"))),
-    "_chosen": whole(below="s"), "_counts": row(whole(1), whole(1)), "_order": ints("n", low=0, below="n"),
-    "n_features_in_": whole(1, WIDEST, length="d"), **each("_n_features_out n_components_", whole(1, WIDEST, length="out")),
-    "classes_": labels(2), "feature_names_in_": items(NAME, "d"), "components_": array("out", "d"), "coef_": array("k"),
+    **each("_n_features_out n_components_", whole(1, WIDEST, length="out")), "components_": array("out", "d"),
+    "prior_": part("Prior"), "prior_estimator_": none_or(MODEL), "class_prior_interval_": row(SHARE, SHARE),
+    **each("class_prior_ unlabelled_prior_ label_frequency_", SHARE), "diagnostics_": part("PriorDiagnostics"),
+    "estimator_": model(d="d"), "history_": part("History"),
+    "networks_": many(either(part("NetworkArrays", d="d"), part("ModuleNetwork")), "m"),
+    **each("_map calibration_ _final", none_or(part("ScoreCalibration"))), "_counts": row(whole(1), whole(1)),
+    "_order": ints("n", low=0, below="n"), **each("oof_density_ratio_ oof_score_", array("n")),
+    "oof_probability_": array("n", low=0.0, high=1.0), **each("reliable_negative_ _oof_positive", array("n", kind="b")),
+    "_bases": either(part("GaussianBases", d="d", k="k", s="s"), part("UserBasis", k="k", s="s")),
+    "_chosen": whole(below="s"), "coef_": array("k"), "centers_": array("b", "d"), "bandwidth_": none_or(NUMBER),
     "cv_results_": pairs(NAME, either(array(None, kind="iuf", finite=False), items(none_or(ANY_NUMBER)))),
-    "history_": part("History"), "networks_": many(either(part("NetworkArrays", d="d"), part("ModuleNetwork")), "m"),
-    "diagnostics_": part("PriorDiagnostics"), "prior_": part("Prior"), "prior_estimator_": none_or(MODEL),
-    "estimator_": model(d="d"), "centers_": array("b", "d"), "bandwidth_": none_or(NUMBER),
-    **each("_map calibration_ _final", none_or(part("ScoreCalibration"))), **each("oof_density_ratio_ oof_score_", array("n")),
-    "oof_probability_": array("n", low=0.0, high=1.0), "class_prior_interval_": row(SHARE, SHARE),
-    **each("class_prior_ unlabelled_prior_ label_frequency_", SHARE), **each("alpha_ _share _shift _log_counts", NUMBER),
+    **each("alpha_ _share _shift _log_counts", NUMBER), **each("_squared _logistic overfitting_ _sparse", FLAG),
     **each("n_iter_ n_positive_ n_unlabelled_ n_copied_ n_repeats _seed", COUNT), **each("ratio method", NAME),
-    **each("_squared _logistic overfitting_ _sparse", FLAG),
-    **each("information_ information_in_sample_ train_information_ oof_information_ smi_ smi_in_sample_", ANY_NUMBER),
-    **each("_fold_variance", ANY_NUMBER), **each("reliable_negative_ _oof_positive", array("n", kind="b")),
+    **each("information_ information_in_sample_ train_information_ oof_information_", ANY_NUMBER),
+    **each("smi_ smi_in_sample_ _fold_variance", ANY_NUMBER),
     **each("held_out_objective_ train_objective_ objectives_ class_prior_path_", ANY_CURVE),
 }
 # fmt: on
