@@ -163,11 +163,10 @@ def _check_table(table: dict[str, Any], total: int) -> None:
     for name, entry in table.items():
         dtype: Any = TYPES.get(str(entry.get("dtype"))) if isinstance(entry, dict) else None
         shape: Any = entry.get("shape") if dtype is not None else None
-        known = isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n < 2**48 for n in shape)
-        _need(known, f"is damaged: its array {printable(name)} is of no known type or shape; copy or save it again")
-        start, end = end, end + math.prod(shape) * dtype.itemsize
-        right = entry.get("data_offsets") == [start, end] and start % dtype.itemsize == 0
-        _need(right, f"is damaged: its array {printable(name)} is not where it should be; copy or save it again")
+        right = isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n < 2**48 for n in shape)
+        start, end = end, end + (math.prod(shape) * dtype.itemsize if right else 0)
+        if not right or entry.get("data_offsets") != [start, end] or start % dtype.itemsize:
+            _need(False, f"is damaged: its array {printable(name)} is not what or where it should be; copy it again")
     verb = "cut short" if end > total else "longer than it says"
     _need(end == total, f"is {verb}: its arrays do not fill it; copy or save it again")
 

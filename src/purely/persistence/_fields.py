@@ -24,10 +24,8 @@ Json = Any
 Length = str | int | None
 
 #: Tags, and what else an object with one of them has; one with a class has attributes.
-TAGS = {
-    **{"class": None, "foreign": {"how", "args", "state", "listed", "paired"}, "array": {"order"}, "items": {"dtype"}},
-    **dict.fromkeys(("tuple", "dict", "float"), set[str]()),
-}
+TAGS = {"class": None, "foreign": "how args state listed paired", "array": "order", "items": "dtype"}
+TAGS |= dict.fromkeys(("tuple", "dict", "float"), "")
 #: Values within values; a pipeline of an ensemble of networks has about 20.
 DEEPEST = 60
 #: Columns of the rows that a model takes, and bytes of text that is listed item by item: they cost a file nothing.
@@ -109,7 +107,7 @@ class Field:
             return ("number" if type(node) in (int, float) else type(node).__name__) in self.tags
         tag, more = next(((tag, more) for tag, more in TAGS.items() if tag in node), ("", None))
         known = tag in self.tags or (isinstance(node.get(tag), str) and f"{tag} {node[tag]}" in self.tags)
-        return known and (more is None or node.keys() <= {tag, *more})
+        return known and (more is None or node.keys() <= {tag, *more.split()})
 
     def __call__(self, node: Json, at: Place) -> Any:
         """The value of JSON at a place."""

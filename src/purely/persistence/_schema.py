@@ -26,6 +26,14 @@ def imported(home: str) -> Any:
     return getattr(import_module(module), name)
 
 
+def make(cls: Any, state: State) -> Any:
+    """An object by its class's own constructor, which only takes note of what it is given."""
+    names = state if dataclasses.is_dataclass(cls) else cls._get_param_names()
+    made = cls(**{name: state.pop(name) for name in list(names) if name in state})
+    vars(made).update(state)
+    return made
+
+
 @dataclass(frozen=True)
 class Schema:
     """A class that model files may hold.
@@ -54,9 +62,9 @@ class Schema:
     setting: Callable[[str], Field]
     optional: frozenset[str]
     left_out: frozenset[str]
-    check: Callable[[State, Place], None] | None
-    take: Callable[[Any], State]
-    make: Callable[[Any, State], Any]
+    check: Callable[[State, Place], None] | None = None
+    take: Callable[[Any], State] = vars
+    make: Callable[[Any, State], Any] = make
 
     @cached_property
     def cls(self) -> Any:
@@ -83,14 +91,6 @@ class Schema:
             return self.make(self.cls, state)
         except (TypeError, ValueError) as error:
             raise Misfit(f"{at.path or 'the model'} is no {self.name} ({printable(error)})") from None
-
-
-def make(cls: Any, state: State) -> Any:
-    """An object by its class's own constructor, which only takes note of what it is given."""
-    names = state if dataclasses.is_dataclass(cls) else cls._get_param_names()
-    made = cls(**{name: state.pop(name) for name in list(names) if name in state})
-    vars(made).update(state)
-    return made
 
 
 #: Classes that model files may hold, by the name that files give them.

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, WIDEST, Field, Place, array, either, ints, items, many, none_or, number, pairs, row, text, whole,
+    FLAG, NOTHING, WIDEST, Field, array, either, ints, items, many, none_or, number, pairs, row, text, whole,
     word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
-from purely.persistence._schema import SCHEMAS, Schema, State, make, part
+from purely.persistence._schema import SCHEMAS, Schema, part
+
+Fields = dict[str, Field]
 
 COUNT, NUMBER, SHARE, NAME, WORD = whole(), number(), number(0.0, 1.0), text(10_000, name=True), text(200, name=True)
 #: Shares whose logarithm is taken.
@@ -74,17 +75,7 @@ FITTED = {
 # fmt: on
 
 
-def declare(
-    home: str,
-    names: str = "",
-    fields: dict[str, Field] | None = None,
-    *,
-    called: str = "",
-    left_out: str = "",
-    check: Callable[[State, Place], None] | None = None,
-    take: Callable[[Any], State] = vars,
-    make: Callable[[Any, State], Any] = make,
-) -> None:
+def declare(home: str, names: str = "", fields: Fields | None = None, *, left_out: str = "", **options: Any) -> None:
     """Let model files hold a class.
 
     Parameters
@@ -95,21 +86,19 @@ def declare(
         Attributes that are known by name (`FITTED`); a question mark follows what an object need not have.
     fields : dict of str to Field
         All other attributes.
-    called : str
-        What files call the class, where that is not its name today.
     left_out : str
         Attributes that are not saved. A checkpoint never is: it is a path of the machine that trained the model.
-    check : function of (values by name, place)
-        Refuses values that do not agree with each other.
-    take, make : functions
-        What an object holds and an object of that, for objects that are more than their attributes.
+    **options
+        `check`, a function of (values by name, place) that refuses values that do not agree with each other; `take` and
+        `make`, what an object holds and an object of that, where it is more than its attributes; `name`, what files
+        call the class, where that is not its name today.
     """
     optional = frozenset(name[:-1] for name in names.split() if name.endswith("?"))
     own = {name: FITTED[name] for name in names.replace("?", "").split() if name in FITTED} | (fields or {})
-    name, without = called or home.partition(":")[2], frozenset(f"checkpoint {left_out}".split())
-    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), optional, without, check, take, make)
+    name, without = options.pop("name", home.partition(":")[2]), frozenset(f"checkpoint {left_out}".split())
+    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), optional, without, **options)
 
 
-def estimator(home: str, names: str = "", fields: dict[str, Field] | None = None, **options: Any) -> None:
+def estimator(home: str, names: str = "", fields: Fields | None = None, **options: Any) -> None:
     """Let model files hold a class of estimators, which know the columns of their rows."""
     declare(home, f"n_features_in_ feature_names_in_? _sklearn_output_config? {names}", fields, **options)
