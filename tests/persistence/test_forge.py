@@ -6,7 +6,6 @@ import pytest
 
 pytest.importorskip("resource")
 pytest.importorskip("pyarrow")
-pytest.importorskip("torch")
 
 from tests.persistence.forge import WORST, run
 

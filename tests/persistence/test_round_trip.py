@@ -23,7 +23,6 @@ from tests.persistence.models import answers, numbers
 from tests.test_common import everything_public
 
 pytest.importorskip("pyarrow")
-pytest.importorskip("torch")
 
 #: Leftovers of a fit that are not saved: they serve no prediction.
 LEFT_OUT = {"checkpoint", "stop_words_", "_stop_words_id"}
@@ -60,6 +59,8 @@ def test_every_model(models, tmp_path):
 
 @pytest.mark.parametrize("name", ["pipeline", "information", "bagging", "table", "networks"])
 def test_a_loaded_model_can_be_fitted_again(name, models, files):
+    if name == "networks":
+        pytest.importorskip("torch")
     model, rows = models[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -76,6 +77,7 @@ def test_models_that_are_not_fitted(models, tmp_path):
 
 
 def test_every_declared_class_is_in_some_file_and_every_estimator_is_declared(files):
+    pytest.importorskip("torch")
     held = set()
     for path in files.values():
         document = take_apart(path)[0]
@@ -159,6 +161,7 @@ def test_another_process_writes_the_same_bytes(tmp_path, files):
 
 
 def test_loading_needs_no_torch(files, models, tmp_path):
+    pytest.importorskip("torch")
     model, rows = models["ensemble"]
     np.save(tmp_path / "expected.npy", model.predict_proba(rows))
     code = (

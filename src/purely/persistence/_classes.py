@@ -209,7 +209,8 @@ declare("purely.tables:ColumnPlan", fields={
     **each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
 declare("purely.tables:EncodingReport", fields={
     "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
-estimator("purely.tables:TableEncoder", "_sparse", check=_check_encoder, fields={
+_ORIGIN = {**each("label positive file", none_or(text())), "id": many(text()), "rows": COUNT}
+estimator("purely.tables:TableEncoder", "_sparse origin_?", check=_check_encoder, fields={
     "columns_": many(NAME, "columns"), "plans_": many(Field(("dict",), "a column", _read_column), "columns"),
-    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"),
+    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"), "origin_": record(_ORIGIN),
     "dtype": word("float64", "float32")})
