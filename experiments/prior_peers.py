@@ -3,7 +3,7 @@
 The peers are optional and live in an environment of their own:
 
     python -m venv peers
-    peers/bin/pip install numpy scipy scikit-learn joblib threadpoolctl safetensors pandas torch pulearn pu-toolbox
+    peers/bin/pip install numpy scipy scikit-learn joblib threadpoolctl pandas torch pulearn pu-toolbox
     OMP_NUM_THREADS=1 PYTHONPATH=src:. peers/bin/python -m experiments.prior_peers --trials 2 --out somewhere
     python -m experiments.prior_peers --summarise
 

@@ -1,29 +1,29 @@
-"""Small fitted models of many kinds, and rows to ask them about."""
+"""Small fitted models of every kind that a file may hold by default, and rows to ask them about."""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-from sklearn.calibration import CalibratedClassifierCV
-from sklearn.decomposition import PCA
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    GradientBoostingClassifier,
-    HistGradientBoostingClassifier,
-    RandomForestClassifier,
-)
-from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression, SGDClassifier
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
+import pandas as pd
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
 import purely
-from purely.classifiers import PULeastSquaresClassifier
+from purely import classifiers, prior, representation, smi
 
 WORDS = np.array(["price", "rate", "loan", "bond", "stock", "game", "team", "goal", "match", "coach"])
+_SCORED: dict[str, Any] = {"ratio": "linear", "n_resamples": 2}
+_NETWORK: dict[str, Any] = {"hidden": (4,), "max_epochs": 2, "device": "cpu", "random_state": 0}
 
 
 def numbers(seed: int = 0) -> tuple[Any, Any]:
@@ -41,53 +41,72 @@ def texts(seed: int = 0) -> tuple[Any, Any]:
     return [" ".join(rng.choice(WORDS[t : t + 5], 6)) for t in topic], y
 
 
-def text_model() -> Any:
-    """A fitted pipeline that holds a set, words and trees."""
-    forest = RandomForestClassifier(3, class_weight={0: 1.0, 1: 2.0}, random_state=0)
-    model = make_pipeline(TfidfVectorizer(stop_words=["a", "the"]), forest).fit(*texts())
-    model.words_ = set(WORDS.tolist())
-    return model
+def table(seed: int = 0) -> tuple[Any, Any]:
+    """A frame with numbers, gaps, truth values, levels, dates and text."""
+    X, y = numbers(seed)
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"x": X[:, 0], "y": np.where(rng.random(100) < 0.2, np.nan, X[:, 1])})
+    frame["k"] = rng.choice(["a", "b", "c", None], 100)
+    frame["w"] = rng.choice(["yes", "no"], 100)
+    frame["d"] = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 400, 100), "D")
+    frame["t"] = texts(seed)[0]
+    return frame, y
 
 
-def hostile_bases() -> dict[str, tuple[Any, Any]]:
-    """Fitted models, and rows for each, that a fuzzer starts from."""
-    X, y = numbers()
-    T, _ = texts()
-    models = {
-        "information": (purely.PUSMI(n_centers=15, random_state=0), X),
-        "prior": (purely.prior.KernelMeanPrior(random_state=np.random.RandomState(0)), X),
-        "forest": (
-            make_pipeline(
-                StandardScaler(),
-                purely.classifiers.ReweightedPUClassifier(
-                    RandomForestClassifier(3, max_depth=3), class_prior=0.5, cv=2, random_state=0
-                ),
-            ),
-            X,
-        ),
-        "extra trees": (ExtraTreesClassifier(3, max_depth=3, random_state=0), X),
-        "boosting": (GradientBoostingClassifier(n_estimators=3, random_state=0), X),
-        "histogram boosting": (HistGradientBoostingClassifier(max_iter=3, random_state=0), X),
-        "neighbours": (KNeighborsClassifier(algorithm="kd_tree"), X),
-        "calibrated": (CalibratedClassifierCV(LogisticRegression(), method="isotonic", cv=2), X),
-        "features": (
-            make_pipeline(
-                FunctionTransformer(np.arcsinh),
-                FeatureUnion([("pca", PCA(2)), ("scale", MinMaxScaler())]),
-                SGDClassifier(loss="log_loss", random_state=0),
-            ),
-            X,
-        ),
-        "text": (
-            make_pipeline(TfidfVectorizer(), PULeastSquaresClassifier(0.5, n_centers=20, random_state=0)),
-            T,
-        ),
-    }
+def _estimators() -> Iterator[tuple[str, Any]]:
+    """Estimators of rows of numbers."""
+    yield "information", smi.PUSMI(n_centers=8, n_jobs=1)
+    yield "supervised information", smi.PNSMI(n_centers=8)
+    yield "linear representation", representation.LSDR(n_starts=2, max_iter=2, n_centers=8)
+    for name in prior.__all__:
+        if name.endswith("Prior") and name not in ("ClassPrior", "DensityRatioPrior"):
+            cls = getattr(prior, name)
+            yield name, cls(**{k: v for k, v in _SCORED.items() if k in cls().get_params()})
+    yield "ClassPrior", prior.ClassPrior(n_resamples=2, n_estimators=3, cv=2)
+    yield "DensityRatioPrior", prior.DensityRatioPrior(**_SCORED, cv=2)
+    trees, forest = ExtraTreesClassifier(3, max_depth=3), RandomForestClassifier(3, max_depth=3)
+    yield "least squares", classifiers.PULeastSquaresClassifier(0.5, n_centers=8)
+    yield "linear least squares", classifiers.PULeastSquaresClassifier(0.5, basis="linear")
+    yield "logistic", classifiers.PULogisticClassifier(0.5)
+    yield "kernel logistic", classifiers.PULogisticClassifier(0.5, basis="gaussian", n_components=8)
+    yield "elkan-noto", classifiers.ElkanNotoClassifier(forest, cv=2)
+    yield "bagging", classifiers.BaggingPUClassifier(class_prior=0.5, n_estimators=3)
+    yield "reweighted", classifiers.ReweightedPUClassifier(trees, class_prior=0.5, cv=2)
+    yield "two-step", classifiers.TwoStepPUClassifier(DecisionTreeClassifier(max_depth=2), class_prior=0.5, cv=2)
+    yield "self-training", classifiers.SelfTrainingPUClassifier(trees, class_prior=0.5, cv=2, n_rounds=1)
+    yield "calibrated", classifiers.CalibratedPUClassifier(LogisticRegression(), class_prior=0.5, cv=2)
+    boosting = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5)
+    state = np.random.RandomState(3)
+    members = ["logistic", "linear", trees, boosting]
+    yield "members", classifiers.PUClassifier(0.5, members=members, cv=2, random_state=state)
+    yield "pipeline", make_pipeline(StandardScaler(), classifiers.PULogisticClassifier(purely.Prior(0.4, 0.3, 0.5)))
     if find_spec("torch") is not None:
-        settings: dict[str, Any] = {"max_epochs": 2, "device": "cpu", "n_ensemble": 2, "random_state": 0}
-        models["networks"] = (purely.NNPUClassifier(0.5, hidden=(6,), cv=2, **settings), X)
-        models["representation"] = (purely.PURL(2, hidden=(4,), **settings), X)
-    return {name: (model.fit(rows, y), rows) for name, (model, rows) in models.items()}
+        yield "networks", classifiers.NNPUClassifier(0.5, cv=2, n_ensemble=2, **_NETWORK)
+        yield "representation", representation.PURL(2, n_ensemble=2, **_NETWORK)
+        yield "supervised representation", representation.PNRL(2, **_NETWORK)
+        network = classifiers.NNPUClassifier(n_ensemble=1, **_NETWORK)
+        yield "ensemble", classifiers.PUClassifier(0.5, members=[network, "logistic"], cv=2, device="cpu")
+
+
+def declared_models() -> dict[str, tuple[Any, Any]]:
+    """Fitted models, and rows for each, that together hold every class that may be in a file by default."""
+    X, y = numbers()
+    rows = sp.csr_matrix(np.where(np.abs(X) < 0.5, 0.0, X))
+    T, frame = texts()[0], table()[0]
+    few = classifiers.PULogisticClassifier(0.5)
+    sparse = classifiers.PUClassifier(0.5, members=["kernel", "boosting"], cv=2)
+    models = {name: (estimator, X) for name, estimator in _estimators()}
+    models["sparse rows"] = sparse, rows
+    models["words"] = make_pipeline(TfidfVectorizer(), few), T
+    models["counts"] = make_pipeline(CountVectorizer(ngram_range=(1, 2), stop_words=["loan"]), few), T
+    if find_spec("pyarrow") is not None:
+        from purely.tables import TableEncoder
+
+        models["table"] = Pipeline([("table", TableEncoder()), ("classifier", few)]), frame
+        models["sparse table"] = TableEncoder(sparse=True, max_levels=2), frame
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {name: (clone(model).fit(data, y), data) for name, (model, data) in models.items()}
 
 
 def answers(model: Any, rows: Any) -> list[Any]:

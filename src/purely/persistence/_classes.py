@@ -1,175 +1,216 @@
-"""Which classes a file may name, and which attributes their objects may have."""
+"""Every class of ours that a model file may hold, and what its objects hold.
+
+A class is declared by where it is, the attributes that are known by name, and a field for each other attribute; the
+parameters of its constructor need no word. See :func:`purely.persistence._vocabulary.declare`.
+"""
 
 from __future__ import annotations
 
-import dataclasses
-import inspect
-import re
-from collections.abc import Iterator
-from functools import lru_cache
-from importlib import import_module
-from importlib.util import find_spec
-from types import CodeType
+from itertools import pairwise
 from typing import Any
 
-from sklearn.base import BaseEstimator
+import numpy as np
 
-from purely.persistence._limits import need
+from purely.persistence import _sklearn  # noqa: F401 - what it declares
 
-__all__ = ["attribute_problem", "class_from_name", "class_name", "parameters"]
+from purely.persistence._fields import (  # isort: skip
+    FLAG, Field, Json, Place, array, either, ints, many, none_or, number, pairs, record, row, text, whole, word,
+)  # fmt: skip
+from purely.persistence._foreign import FOREIGN
+from purely.persistence._schema import State, part
+from purely.persistence._trees import FOREST, taken_forest
 
-#: Rooms of purely that define estimators and what they hold.
-ROOMS = frozenset(
-    {
-        "assumptions",
-        "calibration",
-        "classifiers",
-        "labels",
-        "metrics",
-        "model_selection",
-        "nn",
-        "prior",
-        "representation",
-        "smi",
-        "tables",
-    }
-)
+from purely.persistence._vocabulary import (  # isort: skip
+    ANY_CURVE, ANY_NUMBER, COUNT, INSIDE, NAME, NUMBER, SHARE, declare, each, estimator, model,
+)  # fmt: skip
 
-_BY_MODULE = {
-    "sklearn.calibration": "CalibratedClassifierCV _CalibratedClassifier _SigmoidCalibration",
-    "sklearn.compose": "ColumnTransformer TransformedTargetRegressor make_column_selector",
-    "sklearn.decomposition": "PCA IncrementalPCA NMF TruncatedSVD",
-    "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
-    "sklearn.dummy": "DummyClassifier DummyRegressor",
-    "sklearn.ensemble": "AdaBoostClassifier BaggingClassifier ExtraTreesClassifier ExtraTreesRegressor "
-    "GradientBoostingClassifier GradientBoostingRegressor HistGradientBoostingClassifier HistGradientBoostingRegressor "
-    "RandomForestClassifier RandomForestRegressor VotingClassifier",
-    "sklearn.ensemble._hist_gradient_boosting.binning": "_BinMapper",
-    "sklearn.ensemble._hist_gradient_boosting.predictor": "TreePredictor",
-    "sklearn.feature_extraction": "DictVectorizer FeatureHasher",
-    "sklearn.feature_extraction.text": "CountVectorizer HashingVectorizer TfidfTransformer TfidfVectorizer",
-    "sklearn.feature_selection": "SelectKBest SelectPercentile VarianceThreshold",
-    "sklearn.impute": "MissingIndicator SimpleImputer",
-    "sklearn.isotonic": "IsotonicRegression",
-    "sklearn.kernel_approximation": "Nystroem RBFSampler",
-    "sklearn.linear_model": "LinearRegression LogisticRegression LogisticRegressionCV Perceptron Ridge RidgeClassifier "
-    "SGDClassifier SGDRegressor",
-    "sklearn.multiclass": "OneVsRestClassifier",
-    "sklearn.naive_bayes": "BernoulliNB ComplementNB GaussianNB MultinomialNB",
-    "sklearn.neighbors": "KNeighborsClassifier",
-    "sklearn.pipeline": "FeatureUnion Pipeline",
-    "sklearn.preprocessing": "Binarizer FunctionTransformer KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
-    "MinMaxScaler Normalizer OneHotEncoder OrdinalEncoder PowerTransformer QuantileTransformer RobustScaler "
-    "StandardScaler",
-    "sklearn.random_projection": "GaussianRandomProjection SparseRandomProjection",
-    "sklearn.svm": "LinearSVC",
-    "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier ExtraTreeRegressor",
-    "sklearn.tree._tree": "Tree",
-    "sklearn._loss.loss": "HalfBinomialLoss HalfMultinomialLoss HalfSquaredError",
-}
-#: Classes of scikit-learn that a file may name, by the name under which they are stored.
-SKLEARN = frozenset(f"{module}.{name}" for module, names in _BY_MODULE.items() for name in names.split())
-
-#: Attributes that functions outside the class set.
-_COMMON = frozenset({"n_features_in_", "feature_names_in_", "_sklearn_output_config", "_n_features_out"})
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}\Z")
+# -- what estimators are made of ---------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=512)
-def class_name(cls: Any) -> str | None:
-    """The name under which a class is stored; None for a class that no file may name."""
-    name = f"{cls.__module__}.{cls.__qualname__}"
-    if cls.__module__.split(".")[0] == "purely":
-        return name if _of_purely(name) is cls else None
-    for stored in _stored_names(cls.__name__):
-        if _lookup(stored) is cls:
-            return stored
-    return None
+def _check_prior(state: State, at: Place) -> None:
+    at.need(state["low"] <= state["value"] <= state["high"], "must have its value between its ends")
 
 
-def class_from_name(name: Any) -> type:
-    """The class of a stored name, which must be one that models are made of."""
-    known = isinstance(name, str) and (name in SKLEARN or name.startswith("purely."))
-    cls = (_lookup(name) if name in SKLEARN else _of_purely(name)) if known else None
-    need(cls is not None, f"the class {str(name)[:100]!r} is not one that models are made of in the versions installed")
-    assert cls is not None
-    return cls
+def _check_network(state: State, at: Place) -> None:
+    layers = [*state["encoder"], *state["head"]]
+    at.need(state["head"], "must have a layer that ends in the outputs")
+    at.need(all(weights.shape[1:] == bias.shape for weights, bias, _ in layers), "has constants that do not fit")
+    at.need(all(a[0].shape[1] == b[0].shape[0] for a, b in pairwise(layers)), "has layers that do not fit together")
+    at.measure("d", layers[0][0].shape[0])
 
 
-def _stored_names(short: str) -> Iterator[str]:
-    return (f"{module}.{short}" for module, names in _BY_MODULE.items() if short in names.split())
+def _check_logistic(state: State, at: Place) -> None:
+    if state["kernel"] is None:
+        at.measure("d", state["coef"].size)
 
 
-@lru_cache(maxsize=512)
-def _lookup(name: str) -> type | None:
-    module, _, short = name.rpartition(".")
-    try:
-        found = getattr(import_module(module), short)
-    except (ImportError, AttributeError):  # another version of scikit-learn
-        return None
-    return found if isinstance(found, type) else None
+def _check_member(state: State, at: Place) -> None:
+    at.need((state["name"] == "networks") == isinstance(state["model"], list), "must be networks where it says so")
 
 
-@lru_cache(maxsize=512)
-def _of_purely(name: str) -> type | None:
-    """A class defined in one of the rooms: an estimator or a dataclass. No other module is ever imported."""
-    module, _, short = name.rpartition(".")
-    parts = module.split(".")
-    if len(parts) < 2 or parts[0] != "purely" or (parts[1] not in ROOMS and module != "purely.class_prior"):
-        return None
-    if not all(_NAME.match(part) for part in (*parts, short)) or any(part.startswith("__") for part in (*parts, short)):
-        return None
-    try:
-        if find_spec(module) is None:
-            return None
-    except ModuleNotFoundError:
-        return None
-    found = getattr(import_module(module), short, None)
-    if not isinstance(found, type) or found.__module__ != module or found.__qualname__ != short:
-        return None
-    return found if issubclass(found, BaseEstimator) or dataclasses.is_dataclass(found) else None
+def _check_solution(state: State, at: Place) -> None:
+    at.need(("coef_" in state) == ("_chosen" in state), "has half a solution")
 
 
-@lru_cache(maxsize=512)
-def parameters(cls: type) -> dict[str, Any]:
-    """Parameters of the constructor and their defaults."""
-    if not issubclass(cls, BaseEstimator) or cls.__init__ is object.__init__:  # type: ignore[misc]
-        return {}
-    found = list(inspect.signature(cls.__init__).parameters.values())[1:]  # type: ignore[misc]
-    return {p.name: p.default for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
+def _check_gaussians(state: State, at: Place) -> None:
+    at.measure("k", state["centers"].shape[0] + state["intercept"])
 
 
-def attribute_problem(cls: type, name: Any) -> str | None:
-    """Why an object of a class cannot have an attribute of this name; None where it can."""
-    if not isinstance(name, str) or not _NAME.match(name) or name.startswith("__"):
-        return "is not a name that an attribute of a model has"
-    if dataclasses.is_dataclass(cls):
-        return None if name in {f.name for f in dataclasses.fields(cls)} else f"is not a field of {cls.__name__}"
-    if name in parameters(cls):
-        return None
-    held = inspect.getattr_static(cls, name, None)
-    if callable(held) or hasattr(held, "__get__"):
-        return f"is a method or property of {cls.__name__}"
-    if name in _COMMON or name in _names_in_code(cls) or name.endswith("_"):
-        return None
-    return f"is not an attribute that {cls.__name__} sets"
+def _take_random_state(value: np.random.RandomState) -> State:
+    state: Any = value.get_state(legacy=False)
+    return {**state.pop("state"), **state}
 
 
-@lru_cache(maxsize=512)
-def _names_in_code(cls: type) -> frozenset[str]:
-    """Names that the code of a class and of its bases mentions: what its methods set is among them."""
-    found: set[str] = set()
-    for base in cls.__mro__[:-1]:
-        for value in vars(base).values():
-            code = getattr(inspect.unwrap(value) if inspect.isfunction(value) else value, "__code__", None)
-            if isinstance(code, CodeType):
-                found |= _names(code)
-    return frozenset(found)
+def _make_random_state(cls: type, state: State) -> np.random.RandomState:
+    made = np.random.RandomState(0)
+    made.set_state(tuple(state[name] for name in ("bit_generator", "key", "pos", "has_gauss", "gauss")))
+    return made
 
 
-def _names(code: CodeType) -> set[str]:
-    found = set(code.co_names)
-    for inner in code.co_consts:
-        if isinstance(inner, CodeType):
-            found |= _names(inner)
-    return found
+# fmt: off
+_LAYERS = many(row(array(None, None), array(None), FLAG))
+_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("TopOfRatio"))
+
+declare("purely.class_prior:Prior", check=_check_prior, fields={
+    **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
+declare("purely.calibration:ScoreCalibration", fields={
+    **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
+declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
+declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
+declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
+declare("purely.nn.fitted:History", fields={
+    **each("train_loss train_j held_loss held_j", array("epochs", "m", finite=False)),
+    "best_epoch": ints("m", low=0, below="epochs"), "interrupted": FLAG})
+declare("purely.classifiers.logistic:LogisticModel", check=_check_logistic, fields={
+    "coef": array("k"), "intercept": NUMBER, "kernel": none_or(part("Pipeline", d="d", out="k")), "n_iter": COUNT})
+declare("purely.classifiers.auto:FittedMember", check=_check_member, fields={
+    "name": NAME, "counts": row(whole(1), whole(1)), "calibration": part("ScoreCalibration"),
+    "model": either(part("LogisticModel", d="d"), many(part("NetworkArrays", d="d")), model(d="d"))})
+declare("purely.smi.basis:GaussianBases", check=_check_gaussians, fields={
+    "centers": array("b", "d"), "origin": none_or(array("d")), "bandwidths": array("s", low=1e-300), "intercept": FLAG})
+declare("purely.smi.basis:UserBasis", fields={
+    "function": FOREIGN, "n_functions": whole(1, length="k"), "n_bases": whole(1, 1, length="s")})
+declare("purely.smi.objective:BasisSums", fields={
+    "count": array(2, "folds"), "first": array(2, "s", "folds", "k"), "second": array(None, "s", "folds", "k", "k")})
+declare("purely.prior.base:PriorDiagnostics", fields={
+    **each("x curve", array("points", finite=False)), **each("x_label curve_label", NAME), "bound": none_or(NAME),
+    "chosen": none_or(ANY_NUMBER), "identifiable": FLAG, "details": pairs(NAME, _DETAIL)})
+declare("purely.prior.top:TopOfRatio", fields=each("first second z purity", ANY_NUMBER))
+declare("purely.prior.kernel_mean:KernelMeans", fields={
+    **each("kappa error bound threshold", pairs(NAME, none_or(ANY_NUMBER))), **each("bandwidth mmd", ANY_NUMBER),
+    **each("extrapolations distances slopes gaps", array("steps", finite=False)), "fell_back": FLAG})
+declare("numpy.random:RandomState", take=_take_random_state, make=_make_random_state, fields={
+    "bit_generator": word("MT19937"), "key": ints(624, low=0, high=2**32 - 1), "pos": whole(0, 624),
+    "has_gauss": whole(0, 1), "gauss": NUMBER})
+
+# -- information and representations -----------------------------------------------------------------------------------
+
+_SUMS = {
+    "sums_": part("BasisSums", k="k", s="s", folds="folds"), "_beta": array(2, "k"), "fold_coef_": array("folds", "k"),
+    "_fold_bases": many(whole(below="s"), "folds"), "fold_bandwidth_": none_or(array("folds")),
+    "folds_": ints("n", low=0, below="folds")}
+_SOLUTION = (
+    "classes_ centers_? _bases _seed _chosen? bandwidth_? alpha_? coef_? cv_results_? oof_density_ratio_? folds_? "
+    "information_? information_in_sample_? _beta? _fold_bases? fold_bandwidth_? fold_coef_?")
+_NETWORKS = (
+    "classes_ _n_features_out n_components_ networks_ history_ information_ train_objective_ held_out_objective_ "
+    "components_?")
+
+estimator("purely.smi:PUSMI", f"{_SOLUTION} _oof_positive? _fold_variance?", _SUMS, check=_check_solution)
+estimator("purely.smi:PNSMI", f"{_SOLUTION} class_prior_? smi_? smi_in_sample_?", _SUMS, check=_check_solution)
+estimator(
+    "purely.representation:LSDR",
+    "classes_ components_ n_components_ _n_features_out bandwidth_ alpha_ information_ n_iter_ objectives_")
+estimator("purely.representation:PNRL", f"{_NETWORKS} class_prior_", {"best_network_": whole(below="m")})
+estimator(
+    "purely.representation:PURL",
+    f"{_NETWORKS} _logistic _share train_information_ overfitting_ oof_density_ratio_? oof_information_?",
+    {"best_network_": whole(below="m")})
+
+# -- class priors ------------------------------------------------------------------------------------------------------
+
+_PRIOR = "prior_ class_prior_ unlabelled_prior_ label_frequency_ class_prior_interval_"
+_ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ {_PRIOR}"
+_SCORES = {"model_scores_": array("models", "n"), "scores_": array("n")}
+for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning"):
+    estimator(f"purely.prior:{_name}Prior", _ESTIMATE)
+estimator("purely.prior:TIcEPrior", _ESTIMATE)
+estimator("purely.prior:DensityRatioPrior", _ESTIMATE, _SCORES)
+estimator("purely.prior:ClassPrior", f"{_ESTIMATE} ratio? method? n_repeats?", _SCORES)
+estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans")})
+estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} estimator_ n_copied_")
+
+# -- classifiers -------------------------------------------------------------------------------------------------------
+
+_META = "_counts _order"
+_MAPPED = f"{_META} _map oof_probability_"
+
+
+def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, **options: Any) -> None:
+    inside = each("class_prior_ unlabelled_prior_", INSIDE)
+    names = f"classes_ {_PRIOR} prior_estimator_ {names}"
+    estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
+
+
+_classifier("PUClassifier", "_final history_? oof_probability_", {
+    "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
+    "oof_member_log_odds_": array("m", "n")})
+_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
+_classifier("PULogisticClassifier", "n_iter_", {
+    "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})
+_classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alpha_ coef_ cv_results_", {
+    "_scaling": none_or(part("Scaling", d="d"))})
+_classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(model(d="d")))}, take=taken_forest)
+_classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
+_classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
+_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
+_classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
+_classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
+
+# -- tables ------------------------------------------------------------------------------------------------------------
+
+_DATES = (
+    "arrow", "iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y",
+    "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
+_COMMON = {
+    **each("name kind", NAME), "lenient": FLAG, "n_missing": COUNT, "features": many(NAME, "f"),
+    "n_features": whole(1, 2**24, length="f")}
+_NUMBERS = {**each("median mean", NUMBER), "std": number(1e-300), **each("missing varies words", FLAG)}
+_COLUMNS = {
+    **dict.fromkeys(("number", "boolean"), record({**_COMMON, **_NUMBERS}, "words")),
+    "date": record({
+        **_COMMON, "format": word(*_DATES), "first": whole(-(2**62), 2**62), "parts": many(whole(0, 4), "parts"),
+        **each("medians mean", array("parts")), "std": array("parts", low=1e-300), "missing": FLAG}),
+    "category": record({**_COMMON, "levels": many(text()), **each("other missing", FLAG)}),
+    "text": record({**_COMMON, "words": many(text(), "f"), "idf": array("f")}),
+    "vector": record({**_COMMON, "width": whole(1, 2**24, length="f")}),
+    "sparse": record(_COMMON)}
+
+
+def _read_column(node: Json, at: Place) -> State:
+    kind: Any = node["dict"].get("kind") if isinstance(node["dict"], dict) else None
+    at.need(kind in list(_COLUMNS), "must be a column of a known kind")
+    plan: State = _COLUMNS[kind](node, at.inside())
+    own = {"category": len(plan.get("levels", ())) + plan.get("other", 0), "date": len(plan.get("parts", ()))}
+    width = own.get(kind, plan.get("varies"))
+    at.need(width is None or width + plan["missing"] == plan["n_features"], "has another width than it says")
+    words = plan.get("levels", plan.get("words"))
+    at.need(not isinstance(words, list) or len(set(words)) == len(words), "has a level or a word twice")
+    return plan
+
+
+def _check_encoder(state: State, at: Place) -> None:
+    owner = np.repeat(np.arange(len(state["plans_"])), [plan["n_features"] for plan in state["plans_"]])
+    at.need(np.array_equal(state["feature_owner_"], owner), "has features that belong to other columns")
+    at.need([plan["name"] for plan in state["plans_"]] == state["columns_"], "has columns in another order")
+
+
+declare("purely.tables:ColumnPlan", fields={
+    **each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
+declare("purely.tables:EncodingReport", fields={
+    "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
+_ORIGIN = {**each("label positive file", none_or(text())), "id": many(text()), "rows": COUNT}
+estimator("purely.tables:TableEncoder", "_sparse origin_?", check=_check_encoder, fields={
+    "columns_": many(NAME, "columns"), "plans_": many(Field(("dict",), "a column", _read_column), "columns"),
+    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"), "origin_": record(_ORIGIN),
+    "dtype": word("float64", "float32")})

@@ -1,219 +1,213 @@
-"""The file: a safetensors file whose metadata hold one JSON text.
+"""The file: a safetensors file whose metadata hold one JSON text, the document.
 
-Arrays are the tensors of the file; the text, under the key ``purely``, holds the schema version, the versions of the
-libraries, the tree of the model's values (see :mod:`purely.persistence._encode`) and a SHA-256 checksum of all of it.
-Any reader of safetensors can list and read the arrays. One key, because the format does not order several: the same
-model is the same bytes.
+Any reader of safetensors can list and read the arrays, which are named by their place in the model. Ours reads the
+header first, whose length is limited, and an array only when the model has a place for it: what is read, and what is
+built of it, stays in proportion to the file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
-import stat
+import shutil
 import struct
-import tempfile
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.persistence._errors import ModelFileError, UnsupportedModelError
+from purely.persistence._errors import ModelFileError, UnsupportedModelError, printable
+from purely.persistence._fields import TYPES
 
-__all__ = ["SCHEMA", "Contents", "read", "write"]
+#: Version of the format; 1 was that of the development versions before 0.1.
+FORMAT = 2
+#: Bytes of the header, and values in the document: Python's objects are up to 27 times as large as the JSON that says
+#: them, and a value takes some microseconds to check.
+LARGEST_HEADER, MOST_VALUES = 6 * 2**20, 1_000_000
+_OTHERS = {
+    b"PK\x03\x04": "a zip archive",
+    b"\x80": "a pickle",
+    b"\x93NUMPY": "a NumPy array",
+    b"\x1f\x8b": "a gzip file",
+}
+_GIVE = "give the path of one that purely.save has written"
 
-#: Version of the layout of the JSON text.
-SCHEMA = 1
-#: Key of the JSON text in the metadata.
-KEY = "purely"
-#: Readers of safetensors allow headers of up to this many bytes.
-LARGEST_HEADER = 100_000_000
 
-Tensors = dict[str, NDArray[Any]]
-Contents = tuple[dict[str, Any], Tensors, int]
-
-
-def write(path: Path, document: dict[str, Any], tensors: Tensors) -> None:
-    """Write a document and its arrays under a temporary name in the same folder, then rename: all or nothing."""
-    from safetensors.numpy import save
-
-    document = {"schema": SCHEMA, **document}
-    document["sha256"] = _checksum(document, tensors)
-    text = _canonical(document)
-    if len(text) > LARGEST_HEADER // 2:
+def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a document and its arrays; the largest items come first, so that every array is aligned."""
+    names = {dtype: name for name, dtype in TYPES.items()}
+    table: dict[str, Any] = {}
+    contents, end = [], 0
+    for name, a in sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])):
+        table[name] = {"dtype": names[a.dtype], "shape": list(a.shape), "data_offsets": [end, end + a.nbytes]}
+        contents.append(a.reshape(-1).view(np.uint8).data if a.size else b"")
+        end += a.nbytes
+    text = _dumps({"format": FORMAT, **document})
+    metadata = {"purely": text, "sha256": _checksum(text, table, contents)}
+    header = _dumps({"__metadata__": metadata, **table}).encode("ascii")
+    header += b" " * (-len(header) % 8)
+    if len(header) > LARGEST_HEADER or text.count(",") > MOST_VALUES:
         raise UnsupportedModelError(
-            f"what is not an array in this model takes {len(text):,} bytes; a model file holds at most "
-            f"{LARGEST_HEADER // 2:,}. Save a model of fewer trees or a smaller vocabulary."
+            f"what is not an array in this model takes {len(header):,} bytes and {text.count(','):,} values; a file "
+            f"holds at most {LARGEST_HEADER:,} and {MOST_VALUES:,}. Save a model with a smaller vocabulary."
         )
-    data = save(tensors, metadata={KEY: text})
-    folder = path.parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=folder)
+    with replacing(path) as partial, partial.open("wb") as file:
+        file.writelines([struct.pack("<Q", len(header)), header, *contents])
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A partial file in the same folder that takes the place of `path` when the block ends well."""
+    target = Path(os.path.realpath(path))
+    partial = target.with_name(f".{target.name[:80]}.{os.getpid()}.part")
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    _sync_folder(folder)
+        yield partial
+        with suppress(FileNotFoundError):
+            shutil.copymode(target, partial)
+        os.replace(partial, target)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
-def _mode(path: Path) -> int:
-    """Permissions of the file that is replaced, or those that an ordinary new file gets."""
+class StoredArrays(dict[str, Any]):
+    """Arrays of a file by name, each read from it when it is taken."""
+
+    def __init__(self, file: BinaryIO, start: int, table: dict[str, Any]) -> None:
+        super().__init__(table)
+        self._file, self._start = file, start
+
+    def pop(self, name: str, default: Any = None) -> Any:
+        """The array of this name, which can be taken once."""
+        entry = super().pop(name, None)
+        if entry is None:
+            return default
+        array = np.empty(entry["shape"], TYPES[entry["dtype"]])
+        as_bytes = array.reshape(-1).view(np.uint8)
+        self._file.seek(self._start + entry["data_offsets"][0])
+        whole = not array.size or self._file.readinto(as_bytes.data) == array.nbytes  # type: ignore[attr-defined]
+        _need(whole, "was cut while it was read; load it again")
+        # An array of truth values whose bytes are neither 0 nor 1 breaks NumPy's own counting.
+        right = not array.size or array.dtype != bool or as_bytes.max() <= 1
+        _need(right, f"is damaged: the truth values {printable(name)} are none; copy or save it again")
+        return array
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A file whose header has been read and whose checksum is right."""
+
+    document: dict[str, Any]
+    arrays: StoredArrays
+    sha256: str
+    n_bytes: int
+
+
+@contextmanager
+def open_model_file(path: Path) -> Iterator[ModelFile]:
+    """Open a model file and check what can be checked without a look at the model."""
+    kind = "is a folder" if path.is_dir() else "is no ordinary file" if path.exists() else "does not exist"
+    _need(path.is_file(), f"{kind}; {_GIVE}")  # a pipe would be waited for without end
     try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename last through a power failure, where the system lets a folder be synchronised."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def read(path: Path) -> Contents:
-    """Document, arrays and size of a file, its checksum verified."""
-    data = _read_bytes(path)
-    text = _metadata_text(data)
-    document = parse(text)
-    if not isinstance(document, dict):
-        raise ModelFileError(f"{path} is no model file of purely: its metadata are not a JSON object.")
-    schema = document.get("schema")
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:
-        raise ModelFileError(f"{path} is damaged: its schema version is {schema!r}, not a count. Save the model anew.")
-    if schema > SCHEMA:
-        raise ModelFileError(
-            f"{path} has the schema version {schema}, and this purely reads up to {SCHEMA}; install a newer purely."
-        )
-    tensors = _tensors(data)
-    found = document.pop("sha256", None)
-    if found != _checksum(document, tensors):
-        raise ModelFileError(
-            f"{path} was altered or damaged after it was written: its checksum does not match its contents. "
-            "Copy it again from its source, or save the model anew."
-        )
-    document["sha256"] = found
-    return document, tensors, len(data)
-
-
-def _read_bytes(path: Path) -> bytes:
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for without end
-            kind = "a folder" if path.is_dir() else "no ordinary file"
-            raise ModelFileError(f"{path} is {kind}; give the path of a file that purely.save has written.")
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise ModelFileError(f"{path} does not exist; give the path of a file that purely.save has written.") from None
+        with path.open("rb") as file:
+            yield _read_header(file, os.fstat(file.fileno()).st_size)
     except OSError as error:
-        raise ModelFileError(f"{path} cannot be read: {error.strerror or error}. Check its permissions.") from None
+        raise ModelFileError(f"the file cannot be read: {error.strerror or error}. Check its permissions.") from None
 
 
-_FOREIGN = (
-    (b"PK\x03\x04", "a zip archive"),
-    (b"\x80", "a pickle"),
-    (b"\x93NUMPY", "a NumPy array file"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"\x89HDF", "an HDF5 file"),
-)
+def _need(condition: object, words: str) -> None:
+    if not condition:
+        raise ModelFileError(f"the file {words}.")
 
 
-def _metadata_text(data: bytes) -> str:
-    """The JSON text in the header of a safetensors file."""
-    if not data:
-        raise ModelFileError("the file is empty: its writing was cut short. Save the model anew.")
-    size = struct.unpack("<Q", data[:8])[0] if len(data) >= 8 else -1
-    if not 2 <= size <= LARGEST_HEADER or data[8:9] != b"{":
-        kind = next((f": it looks like {words}" for start, words in _FOREIGN if data.startswith(start)), "")
-        raise ModelFileError(f"the file is no model file of purely{kind}; give one that purely.save has written.")
-    if size > len(data) - 8:
-        raise ModelFileError("the file is cut short: it ends within its header. Copy or save it again.")
-    try:
-        header = parse(data[8 : 8 + size].decode("utf-8"))
-    except UnicodeDecodeError:
-        raise ModelFileError("the file is damaged: its header is no text. Copy or save it again.") from None
-    metadata = header.get("__metadata__") if isinstance(header, dict) else None
-    text = metadata.get(KEY) if isinstance(metadata, dict) else None
-    if not isinstance(text, str):
-        raise ModelFileError("the file is a safetensors file, but holds no model of purely; use purely.save to write.")
+def _read_header(file: BinaryIO, size: int) -> ModelFile:
+    first = file.read(9)
+    length = struct.unpack("<Q", first[:8])[0] if len(first) == 9 else 0
+    kind = next((f": it looks like {words}" for start, words in _OTHERS.items() if first.startswith(start)), "")
+    right = 2 <= length <= LARGEST_HEADER and first[8:] == b"{"
+    _need(right, f"is no model file of purely{kind if size else ': it is empty'}; {_GIVE}")
+    _need(length <= size - 8, "is cut short: it ends within its header; copy or save it again")
+    table = _parse(first[8:] + file.read(length - 1))
+    metadata = table.pop("__metadata__", None)
+    metadata = metadata if isinstance(metadata, dict) else {}
+    text: Any = metadata.get("purely")
+    _need(isinstance(text, str), f"is a safetensors file, but holds no model of purely; {_GIVE}")
+    _need(text.count(",") <= MOST_VALUES, f"is no model file of purely: it holds over {MOST_VALUES:,} values; {_GIVE}")
+    document = _parse(text.encode("ascii", "replace"))
+    _check_format(1 if "schema" in document else document.get("format"))
+    _check_table(table, size - 8 - length)
+    found = _checksum(text, table, iter(lambda: file.read(2**20), b""))
+    words = (
+        "was altered or damaged after it was written: its checksum does not match its contents; copy or save it again"
+    )
+    _need(metadata.get("sha256") == found, words)
+    return ModelFile(document, StoredArrays(file, 8 + length, table), found, size)
+
+
+def _check_format(found: Any) -> None:
+    _need(type(found) is int and found > 0, "is damaged: it does not say its version of the format; save it anew")
+    hint = "fit the model again and save it" if found < FORMAT else "install a newer purely"
+    _need(found == FORMAT, f"has version {found} of the format, and this purely reads version {FORMAT}; {hint}")
+
+
+def _check_table(table: dict[str, Any], total: int) -> None:
+    """Types, shapes and places of the arrays agree, one follows on the other, and together they fill the file."""
     end = 0
-    for name, entry in header.items():
-        if name != "__metadata__":
-            offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
-            if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(o) is int for o in offsets)):
-                raise ModelFileError(f"the file is damaged: the place of its array {name!r} is not given.")
-            end = max(end, offsets[1])
-    if end != len(data) - 8 - size:
-        verb = "cut short" if end > len(data) - 8 - size else "longer than it says"
-        raise ModelFileError(f"the file is {verb}: its arrays do not fill it. Copy or save it again.")
-    return text
+    for name, entry in table.items():
+        dtype: Any = TYPES.get(str(entry.get("dtype"))) if isinstance(entry, dict) else None
+        shape: Any = entry.get("shape") if dtype is not None else None
+        right = isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n < 2**48 for n in shape)
+        start, end = end, end + (math.prod(shape) * dtype.itemsize if right else 0)
+        if not right or entry.get("data_offsets") != [start, end] or start % dtype.itemsize:
+            _need(False, f"is damaged: its array {printable(name)} is not what or where it should be; copy it again")
+    verb = "cut short" if end > total else "longer than it says"
+    _need(end == total, f"is {verb}: its arrays do not fill it; copy or save it again")
 
 
-def _tensors(data: bytes) -> Tensors:
-    """All arrays of the file; safetensors checks that types, shapes and places agree."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load
-
-    try:
-        tensors: Tensors = load(data)
-    except (SafetensorError, KeyError, TypeError, ValueError, OverflowError, MemoryError) as error:
-        raise ModelFileError(f"the file is damaged: {_words(error)}. Copy or save it again.") from None
-    for name, array in tensors.items():
-        # An array of booleans whose bytes are neither 0 nor 1 breaks NumPy's own counting.
-        if array.dtype == np.bool_ and array.size and int(array.view(np.uint8).max()) > 1:
-            raise ModelFileError(f"the file is damaged: its array {name!r} of truth values holds other values.")
-    return tensors
-
-
-def _words(error: BaseException) -> str:
-    return str(error).strip().rstrip(".")[:200] or type(error).__name__
-
-
-def _checksum(document: dict[str, Any], tensors: Tensors) -> str:
-    """SHA-256 of the document and of type, shape and bytes of every array."""
-    digest = hashlib.sha256(_canonical(document).encode())
-    for name in sorted(tensors):
-        array = np.asarray(tensors[name], order="C")
-        digest.update(f"\n{name} {array.dtype.str} {array.shape}\n".encode())
-        digest.update(array.reshape(-1).view(np.uint8).data if array.size else b"")
+def _checksum(text: str, table: dict[str, Any], contents: Iterable[Any]) -> str:
+    """SHA-256 of the document, of what is said of the arrays and of their bytes."""
+    digest = hashlib.sha256(_dumps([text, table]).encode("ascii"))
+    for chunk in contents:
+        digest.update(chunk)
     return digest.hexdigest()
 
 
-def _canonical(document: dict[str, Any]) -> str:
-    return json.dumps(document, ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
+def _dumps(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
-def parse(text: str) -> Any:
-    """JSON without what JSON does not have: NaN and infinities, and a name that occurs twice."""
+def _parse(data: bytes) -> dict[str, Any]:
+    """A JSON object without what JSON does not have: NaN, infinities, a name that occurs twice."""
     try:
-        return json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
+        found = json.loads(data.decode("ascii"), object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
     except ModelFileError:
         raise
     except RecursionError:
         raise ModelFileError("the file is nested too deeply to be a model; do not trust its source.") from None
     except ValueError as error:
-        raise ModelFileError(f"the file is damaged: its text is not JSON ({_words(error)}). Save it again.") from None
+        raise ModelFileError(
+            f"the file is damaged: its header is no JSON ({printable(error)}). Copy it again."
+        ) from None
+    _need(isinstance(found, dict), f"is no model file of purely: its header is not a JSON object; {_GIVE}")
+    return dict(found)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ModelFileError("the file is damaged or forged: a name occurs twice in its text. Save the model anew.")
+    _need(len(found) == len(pairs), "is damaged or forged: a name occurs twice in its text; save the model anew")
     return found
 
 
-def _no_constant(name: str) -> Any:
-    raise ModelFileError(f"the file is damaged or forged: its text holds {name}, which JSON does not have.")
+def _finite(text: str) -> float:
+    value = float(text)
+    _need(
+        math.isfinite(value), f"is damaged or forged: {printable(text, 40)} is no number of JSON; save the model anew"
+    )
+    return value

@@ -1,15 +1,12 @@
-"""The two ways in which saving and loading fail."""
+"""The ways in which saving and loading fail, and how what a file says is shown."""
 
 from __future__ import annotations
 
-__all__ = ["ModelFileError", "ModelFileWarning", "UnsupportedModelError"]
+__all__ = ["Misfit", "ModelFileError", "ModelFileWarning", "UnsupportedModelError", "Untrusted", "printable"]
 
 
 class ModelFileError(ValueError):
     """A file is no model of purely, is damaged, or holds what no model can hold; nothing of it was run."""
-
-    #: What is wrong within the model, where that is the trouble.
-    reason: str = ""
 
 
 class UnsupportedModelError(TypeError):
@@ -17,4 +14,19 @@ class UnsupportedModelError(TypeError):
 
 
 class ModelFileWarning(UserWarning):
-    """A model file was written by another version of a library than the one that reads it."""
+    """A model file was written by another version of a library, or will not load without `trusted`."""
+
+
+class Misfit(Exception):  # noqa: N818 - callers never see it
+    """A value that its place in a model does not allow; becomes one of the errors above, with the name of the file."""
+
+
+class Untrusted(Exception):  # noqa: N818 - callers never see it
+    """A class or function that is neither one of ours nor trusted; its argument lists the names."""
+
+
+def printable(text: object, longest: int = 300) -> str:
+    """Text that a terminal shows and does not obey: what is not printable is escaped, what is long is cut."""
+    words = str(text)
+    shown = words if len(words) <= longest else f"{words[:longest]}..."
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)

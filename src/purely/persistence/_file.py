@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,12 +15,15 @@ import numpy as np
 import scipy
 import sklearn
 
-from purely.persistence import _container
-from purely.persistence._decode import Decoder
-from purely.persistence._encode import Encoder
-from purely.persistence._errors import ModelFileError, ModelFileWarning, UnsupportedModelError
-from purely.persistence._limits import need
-from purely.persistence._probe import try_out
+import purely
+from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
+
+from purely.persistence._errors import (  # isort: skip
+    Misfit, ModelFileError, ModelFileWarning, UnsupportedModelError, Untrusted, printable,
+)  # fmt: skip
+from purely.persistence._fields import Place, Store, many, pairs
+from purely.persistence._foreign import find_trusted, write
+from purely.persistence._vocabulary import MODEL, NAME
 
 __all__ = ["ModelDescription", "describe", "load", "save"]
 
@@ -36,15 +39,20 @@ def save(model: Any, path: PathLike) -> None:
     Parameters
     ----------
     model : estimator
-        Any estimator of purely, fitted or not, or a scikit-learn pipeline of these and of scikit-learn's own usual
-        transformers and classifiers.
+        Any estimator of purely, fitted or not, or a scikit-learn pipeline of these. Estimators of other packages inside
+        are saved too, as far as they can be taken apart; `load` then has to be told that they are trusted.
     path : path-like
         File to write, usually ``*.purely``; one that exists is replaced.
 
     Raises
     ------
     purely.persistence.UnsupportedModelError
-        Where the model holds something else; a `TypeError` that names the place. Nothing is written then.
+        Where the model holds what a file cannot; a `TypeError` that names the place. Nothing is written then.
+
+    Warns
+    -----
+    purely.persistence.ModelFileWarning
+        Where the file will not load without `trusted`; the warning says what has to be named.
 
     See Also
     --------
@@ -67,35 +75,45 @@ def save(model: Any, path: PathLike) -> None:
     >>> bool(np.all(again.density_ratio(X) == model.density_ratio(X)))
     True
     """
-    from purely import __version__
-
-    target = Path(os.fspath(path))
-    encoder = Encoder()
-    tree = encoder.encode(model)
-    if not (isinstance(tree, dict) and tree.get("kind") == "object"):
+    if isinstance(model, type) or not hasattr(model, "get_params"):
         raise UnsupportedModelError(f"save takes an estimator or a pipeline; {type(model).__name__} was given.")
-    document = {
-        "versions": {
-            "purely": __version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-        "model": tree,
-    }
-    _container.write(target, document, encoder.tensors)
+    store = Store()
+    try:
+        node = write(model, Place(store))
+        # What is written can be read: the same checks run on it now.
+        MODEL(node, Place(Store(dict(store.arrays), find_trusted(store.foreign))))
+    except Misfit as misfit:
+        raise UnsupportedModelError(f"this model cannot be put into a file: {misfit}.") from None
+    document = {"versions": {"dict": _installed()}, "foreign": sorted(store.foreign), "model": node}
+    _container.write(Path(os.fspath(path)), document, dict(store.arrays))
+    if store.foreign:
+        warnings.warn(
+            f"this file loads only with purely.load(path, trusted={sorted(store.foreign)}), since these are not of "
+            "purely; their code will run with whatever the file then holds.",
+            ModelFileWarning,
+            stacklevel=2,
+        )
 
 
-def load(path: PathLike) -> Any:
+def _installed() -> dict[str, str]:
+    found = {"purely": purely, "scikit-learn": sklearn, "numpy": np, "scipy": scipy}
+    return {**{name: str(of.__version__) for name, of in found.items()}, "python": platform.python_version()}
+
+
+def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
     """Load a model that :func:`purely.save` has written.
 
-    Nothing in the file is run: classes are looked up in a fixed list and made without their constructors, every array
-    and index is checked, and what does not fit is refused. So a file from elsewhere can do no more than predict badly.
+    Nothing in the file is run: classes are looked up in a fixed list, every number and array is checked against what
+    the class allows before an object is made, and what does not fit is refused. So a file from elsewhere can do no more
+    than predict badly.
 
     Parameters
     ----------
     path : path-like
+    trusted : iterable of classes or names, default=()
+        Classes and functions of other packages that the file may use, each by itself, such as
+        ``["sklearn.svm.SVC"]``. Their code is run with whatever the file holds, unchecked: name them only if you know
+        who wrote the file.
 
     Returns
     -------
@@ -105,7 +123,8 @@ def load(path: PathLike) -> Any:
     Raises
     ------
     purely.persistence.ModelFileError
-        Where the file does not exist, cannot be read, is no model file, or is damaged or forged; a `ValueError`.
+        Where the file does not exist, cannot be read, is no model file, is damaged or forged, or uses what is not
+        trusted; a `ValueError`.
 
     Warns
     -----
@@ -116,36 +135,24 @@ def load(path: PathLike) -> Any:
     --------
     purely.save : Write such a file; an example is there.
     """
-    target = Path(os.fspath(path))
-    with _naming(target):
-        return _load(target)
-
-
-def _load(target: Path) -> Any:
-    document, tensors, _ = _container.read(target)
-    versions = _versions(document)
-    other = _other_sklearn(versions)
-    decoder = Decoder(tensors, fill=other)
-    need("model" in document and isinstance(document["model"], dict), "it holds no model")
-    need(document["model"].get("kind") == "object", "what it holds is no estimator")
-    if other:
-        warnings.warn(
-            f"{target} was written with scikit-learn {versions.get('scikit-learn')}, and {sklearn.__version__} is "
-            "installed: predictions may differ. Compare a few, or fit and save the model anew.",
-            ModelFileWarning,
-            stacklevel=3,
-        )
-    try:
-        model = decoder.finish(document["model"])
-        try_out(model)
-    except (ModelFileError, ModuleNotFoundError):
-        raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, MemoryError, RecursionError) as error:
-        raise ModelFileError(
-            f"the file is damaged or forged: its parts do not fit together ({type(error).__name__}: {error}). "
-            "Use one that purely.save has written."
-        ) from None
-    return model
+    known = find_trusted([trusted] if isinstance(trusted, (str, type)) else trusted)
+    with _opened(path) as file:
+        versions = _VERSIONS(file.document.get("versions"), Place(Store(), "versions"))
+        written = versions.get("scikit-learn", "unknown")
+        if written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
+            warnings.warn(
+                f"{printable(path)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "
+                "installed: predictions may differ. Compare a few, or fit the model anew.",
+                ModelFileWarning,
+                stacklevel=2,
+            )
+        foreign = _FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))
+        if not known.keys() >= set(foreign):
+            raise Untrusted(foreign)
+        model = MODEL(file.document.get("model"), Place(Store(file.arrays, known)))
+        if file.arrays:
+            raise Misfit(f"{len(file.arrays)} arrays of it belong to nothing")
+        return model
 
 
 @dataclass(frozen=True)
@@ -166,12 +173,12 @@ class ModelDescription:
         Number of these columns.
     fitted : bool
         Whether the model has been fitted.
+    foreign : tuple of str
+        What has to be trusted for the file to load.
     versions : dict of str to str
         Versions of the libraries that wrote the file.
-    schema : int
-        Version of the file's layout.
-    n_arrays, n_bytes : int
-        Arrays in the file, and its size.
+    n_bytes : int
+        Size of the file.
     sha256 : str
         Checksum, which has been verified.
     """
@@ -182,9 +189,8 @@ class ModelDescription:
     feature_names: tuple[str, ...] | None
     n_features: int | None
     fitted: bool
+    foreign: tuple[str, ...]
     versions: dict[str, str] = field(repr=False)
-    schema: int = field(repr=False)
-    n_arrays: int = field(repr=False)
     n_bytes: int = field(repr=False)
     sha256: str = field(repr=False)
 
@@ -213,95 +219,61 @@ def describe(path: PathLike) -> ModelDescription:
     >>> found.model, found.settings["random_state"], found.fitted
     ('KernelMeanPrior', 0, False)
     """
-    target = Path(os.fspath(path))
-    with _naming(target):
-        return _describe(target)
+    with _opened(path) as file:
+        try:
+            parts = _parts(file.document["model"])
+            held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
+            classes = [printable(part.get("class", part.get("foreign")), 100) for part in parts.values()]
+            columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            raise Misfit("it holds no model") from None
+        return ModelDescription(
+            model=classes[0],
+            steps=tuple(classes[1:]),
+            settings={name: value for name, value in held if _is_setting(name, value)},
+            feature_names=None if columns is None else tuple(map(printable, columns)),
+            n_features=next((value for name, value in held if name.endswith("n_features_in_")), None),
+            fitted=any(name.endswith("_") for name, _ in held),
+            foreign=tuple(_FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))),
+            versions=_VERSIONS(file.document.get("versions"), Place(Store(), "versions")),
+            n_bytes=file.n_bytes,
+            sha256=file.sha256,
+        )
 
 
-def _describe(target: Path) -> ModelDescription:
-    document, tensors, size = _container.read(target)
-    node = document.get("model")
-    need(isinstance(node, dict) and isinstance(node.get("state"), dict), "it holds no model")
-    assert isinstance(node, dict)
-    steps = _steps(node)
-    settings = _settings(node)
-    for name, step in steps:
-        settings.update({f"{name}__{k}": v for k, v in _settings(step).items()})
-    first = steps[0][1] if steps else node
-    names = _feature_names(node) or _feature_names(first)
-    n_features = next((n["state"]["n_features_in_"] for n in (node, first) if "n_features_in_" in n["state"]), None)
-    return ModelDescription(
-        model=_short(node),
-        steps=tuple(_short(step) for _, step in steps),
-        settings=settings,
-        feature_names=names,
-        n_features=n_features if type(n_features) is int else None,
-        fitted=any(k.endswith("_") and not k.startswith("_") for _, n in [("", node), *steps] for k in n["state"]),
-        versions=_versions(document),
-        schema=document["schema"],
-        n_arrays=len(tensors),
-        n_bytes=size,
-        sha256=document["sha256"],
-    )
+_NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
+
+
+def _parts(node: Any) -> dict[str, Any]:
+    """A model and the steps that it may have, under the start of their parameters' names."""
+    return {"": node, **{f"{printable(name)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
+
+
+def _is_setting(name: str, value: Any) -> bool:
+    own = name.rpartition("__")[2]
+    plain = value is None or isinstance(value, (bool, int, float, str))
+    return plain and own != "class" and not own.startswith("_") and not own.endswith("_")
 
 
 @contextmanager
-def _naming(path: Path) -> Iterator[None]:
-    """Name the file in what is said about it."""
+def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
+    """An open model file; whatever is wrong with it is said in one sentence that names it."""
+    target = printable(os.fspath(path))
     try:
-        yield
+        with _container.open_model_file(Path(os.fspath(path))) as file:
+            yield file
+    except Untrusted as untrusted:
+        (names,) = untrusted.args
+        raise ModelFileError(
+            f"{target} holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code "
+            "of these classes is then run with whatever the file holds."
+        ) from None
+    except Misfit as misfit:
+        raise ModelFileError(f"{target} is damaged or forged: {misfit}. Use one that purely.save wrote.") from None
     except ModelFileError as error:
-        words = str(error)
-        if not words.startswith("the file "):
-            raise
-        raise ModelFileError(f"{path}{words.removeprefix('the file')}") from None
-
-
-def _short(node: dict[str, Any]) -> str:
-    return str(node.get("class")).rpartition(".")[2]
-
-
-def _label(node: dict[str, Any]) -> str:
-    return _short(node) if "class" in node else str(node.get("kind"))
-
-
-def _steps(node: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Names and nodes of the steps of a pipeline."""
-    steps = node["state"].get("steps") if node.get("class") == "sklearn.pipeline.Pipeline" else None
-    found = []
-    for step in steps if isinstance(steps, list) else []:
-        pair = step.get("items") if isinstance(step, dict) else None
-        name, held = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
-        if isinstance(name, str) and isinstance(held, dict) and isinstance(held.get("state"), dict):
-            found.append((name, held))
-    return found
-
-
-def _settings(node: dict[str, Any]) -> dict[str, Any]:
-    """Parameters that are plain values; others by their class."""
-    found = {}
-    for name, value in sorted(node["state"].items()):
-        if name.endswith("_") or name.startswith("_") or name == "steps":
-            continue
-        if isinstance(value, dict):
-            found[name] = value.get("value", value.get("items", value.get("name", _label(value))))
-        else:
-            found[name] = value
-    return found
-
-
-def _feature_names(node: dict[str, Any]) -> tuple[str, ...] | None:
-    value = node["state"].get("feature_names_in_")
-    items = value.get("items") if isinstance(value, dict) else None
-    return tuple(map(str, items)) if isinstance(items, list) else None
-
-
-def _versions(document: dict[str, Any]) -> dict[str, str]:
-    versions = document.get("versions")
-    right = isinstance(versions, dict) and all(isinstance(v, str) for v in versions.values())
-    need(right, "it does not say with which versions it was written")
-    return dict(versions or {})
-
-
-def _other_sklearn(versions: dict[str, str]) -> bool:
-    return versions.get("scikit-learn", "").split(".")[:2] != sklearn.__version__.split(".")[:2]
+        raise ModelFileError(f"{target}{str(error).removeprefix('the file')}") from None
+    except ModuleNotFoundError as error:
+        needed = f"the model in {target} needs {error.name}, which is not installed: pip install {error.name}"
+        raise ModuleNotFoundError(needed, name=error.name) from None
+    except RecursionError:
+        raise ModelFileError(f"{target} is nested too deeply to be a model; do not trust its source.") from None

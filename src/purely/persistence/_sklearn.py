@@ -1,221 +1,165 @@
-"""Objects of scikit-learn that are more than their attributes: compiled trees, losses, search trees."""
+"""Classes of scikit-learn that our own models hold, and the vectorisers of text that pipelines start with."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn._loss.loss import HalfBinomialLoss
+from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 
-from purely.persistence._limits import LARGEST_WIDTH, integer, need
-
-__all__ = ["BUILDERS", "DROPPED", "REBUILD", "STATES"]
-
-#: Attributes that are made again when a model is loaded, by the stored name of its class.
-DROPPED = {
-    "sklearn.isotonic.IsotonicRegression": ("f_",),
-    "sklearn.linear_model.Perceptron": ("_loss_function_",),
-    "sklearn.linear_model.SGDClassifier": ("_loss_function_",),
-    "sklearn.linear_model.SGDRegressor": ("_loss_function_",),
-    "sklearn.neighbors.KNeighborsClassifier": ("_tree",),
-    # The address of a list in memory, by which a check of the list is not repeated.
-    **{
-        f"sklearn.feature_extraction.text.{name}": ("_stop_words_id",)
-        for name in ("CountVectorizer", "HashingVectorizer", "TfidfVectorizer")
-    },
-}
+from purely.persistence._fields import (  # isort: skip
+    FLAG, NOTHING, STARTS, WIDEST, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
+)  # fmt: skip
+from purely.persistence._foreign import FOREIGN
+from purely.persistence._schema import State, make, part
+from purely.persistence._trees import BOOSTED, FOREST, ROUNDS, TREE, pack, pack_trees, taken_forest
+from purely.persistence._vocabulary import ANY_CURVE, COUNT, MODEL, NAME, NUMBER, declare, each, estimator, labels
 
 
-def _remake_isotonic(model: Any) -> None:
-    if "X_thresholds_" in vars(model):
-        x, y = model.X_thresholds_, model.y_thresholds_
-        right = all(isinstance(a, np.ndarray) and a.ndim == 1 and a.dtype.kind == "f" for a in (x, y))
-        need(right and x.size == y.size > 0, "the steps of an isotonic regression are torn")
-        need(bool(np.all(np.diff(x) > 0)), "the steps of an isotonic regression must rise")
-        need(model.out_of_bounds in ("nan", "clip", "raise"), "out_of_bounds must be 'nan', 'clip' or 'raise'")
-        model._build_f(x, y)
+def _check_pipeline(state: State, at: Place) -> None:
+    """What a step gives is what the next one takes."""
+    at.need(state["steps"], "must have steps")
+    width = None
+    for i, (_, step) in enumerate(state["steps"]):
+        known = at.store.lengths.get(id(step), (step, {}))[1]
+        taken = known.get("d")
+        at.need(None in (width, taken) or width == taken, f"has a step {i} that takes other columns than it is given")
+        if i == 0 and taken is not None:
+            at.measure("d", taken)
+        width = width if step in (None, "passthrough") else known.get("out")
+    if width is not None:
+        at.measure("out", width)
 
 
-def _remake_sgd_loss(model: Any) -> None:
-    if "coef_" in vars(model) and isinstance(model.loss, str) and hasattr(model, "_get_loss_function"):
-        need(model.loss in model.loss_functions, "the loss of a linear model has no known name")
-        model._loss_function_ = model._get_loss_function(model.loss)
+def _check_scaler(state: State, at: Place) -> None:
+    right = all(state[held] is not None for used, held in _USED.items() if state.get(used, True))
+    at.need(right, "has no mean to take away, or no scale to divide by")
+    _keeps_columns(state, at)
 
 
-_NEIGHBOUR_METRICS = ("euclidean", "manhattan", "chebyshev", "minkowski", "l1", "l2", "cityblock")
+_USED = {"with_mean": "mean_", "with_std": "scale_"}
 
 
-def _remake_neighbours(model: Any) -> None:
-    if "_fit_method" not in vars(model):
-        return
-    from sklearn.neighbors import BallTree, KDTree
-
-    model._tree = None
-    if model._fit_method == "brute":
-        return
-    need(model._fit_method in ("kd_tree", "ball_tree"), "neighbours are searched by an unknown method")
-    rows = model._fit_X
-    need(
-        isinstance(rows, np.ndarray) and rows.ndim == 2 and rows.dtype.kind == "f", "neighbours must be rows of floats"
-    )
-    need(bool(np.isfinite(rows).all()) and len(rows) > 0, "neighbours must be finite")
-    need(model.effective_metric_ in _NEIGHBOUR_METRICS, "the metric of neighbours has no known name")
-    extra = model.effective_metric_params_
-    need(isinstance(extra, dict) and set(extra) <= {"p"}, "the metric of neighbours has unknown parameters")
-    need(all(isinstance(p, (int, float)) and 1 <= p < 1e6 for p in extra.values()), "p must be a number of at least 1")
-    integer(model.leaf_size, 1, 2**31, "leaf_size")
-    tree = {"kd_tree": KDTree, "ball_tree": BallTree}[model._fit_method]
-    model._tree = tree(rows, model.leaf_size, metric=model.effective_metric_, **extra)
+def _keeps_columns(state: State, at: Place) -> None:
+    if "d" in at.lengths:
+        at.measure("out", at.lengths["d"])
 
 
-REBUILD: dict[str, Callable[[Any], None]] = {
-    "sklearn.isotonic.IsotonicRegression": _remake_isotonic,
-    "sklearn.linear_model.Perceptron": _remake_sgd_loss,
-    "sklearn.linear_model.SGDClassifier": _remake_sgd_loss,
-    "sklearn.linear_model.SGDRegressor": _remake_sgd_loss,
-    "sklearn.neighbors.KNeighborsClassifier": _remake_neighbours,
-}
+def _check_regression(state: State, at: Place) -> None:
+    classes = at.lengths["c"]
+    at.need(len(state["coef_"]) == (1 if classes == 2 else classes), "has other coefficients than classes")
 
 
-# -- compiled trees ----------------------------------------------------------------------------------------------------
+def _take_tree(tree: Any) -> State:
+    return {**vars(tree), "tree_": pack_trees([tree.tree_])} if hasattr(tree, "tree_") else vars(tree)
 
 
-def _tree_state(tree: Any) -> dict[str, Any]:
-    held = tree.__getstate__()
-    nodes = held["nodes"]
-    return {
-        "n_features": int(tree.n_features),
-        "n_classes": np.asarray(tree.n_classes, dtype=np.int64),
-        "n_outputs": int(tree.n_outputs),
-        "max_depth": int(held["max_depth"]),
-        "values": np.ascontiguousarray(held["values"]),
-        "nodes": {name: np.ascontiguousarray(nodes[name]) for name in nodes.dtype.names},
-    }
-
-
-def _build_tree(state: dict[str, Any]) -> Any:
-    from sklearn.tree._tree import NODE_DTYPE, Tree
-
-    names = {"n_features", "n_classes", "n_outputs", "max_depth", "values", "nodes"}
-    need(set(state) == names, "a tree has other entries than a tree has")
-    n_features = integer(state["n_features"], 1, LARGEST_WIDTH, "the columns of a tree")
-    n_outputs = integer(state["n_outputs"], 1, 1000, "the outputs of a tree")
-    n_classes, values = state["n_classes"], state["values"]
-    need(_is_array(n_classes, np.int64, (n_outputs,)), "the classes of a tree must be counts")
-    need(bool((n_classes >= 1).all() and (n_classes <= 10**6).all()), "the classes of a tree must be counts")
-    nodes = _records(state["nodes"], NODE_DTYPE, "a tree")
-    count = nodes.size
-    need(
-        _is_array(values, np.float64, (count, n_outputs, int(n_classes.max()))), "a tree's values do not fit its nodes"
-    )
-    left, right = nodes["left_child"], nodes["right_child"]
-    depth = _check_children(left, right, leaf=left == -1, start=right == -1)
-    inner = left != -1
-    feature = nodes["feature"][inner]
-    need(
-        not feature.size or (feature.min() >= 0 and feature.max() < n_features), "a tree asks for a column out of range"
-    )
-    need(bool((nodes["n_node_samples"] >= 0).all()), "a node of a tree must have a count of rows")
-    need(bool(np.isfinite(nodes["weighted_n_node_samples"]).all()), "a node of a tree must have a finite weight")
-    need(bool((nodes["missing_go_to_left"] <= 1).all()), "a node of a tree must be left or right")
-    need(state["max_depth"] == depth, "the depth of a tree is not what its nodes say")
-    made = Tree(n_features, n_classes.astype(np.intp), n_outputs)
-    made.__setstate__({"max_depth": depth, "node_count": count, "nodes": nodes, "values": values})
+def _make_forest(cls: type, state: State) -> Any:
+    made = make(cls, state)
+    if hasattr(made, "estimators_"):
+        made.estimator_ = made.estimator
     return made
 
 
-def _records(fields: Any, dtype: np.dtype[Any], what: str) -> NDArray[Any]:
-    """One array of records from an array for each field."""
-    names = dtype.names or ()
-    right = isinstance(fields, dict) and set(fields) == set(names)
-    need(right, f"the nodes of {what} have other fields than those of the scikit-learn installed here")
-    count = fields[names[0]].size if isinstance(fields[names[0]], np.ndarray) else 0
-    need(0 < count < 2**31, f"{what} must have nodes")
-    records = np.zeros(count, dtype=dtype)
-    for name in names:
-        need(_is_array(fields[name], dtype[name], (count,)), f"the nodes of {what} are torn at {name}")
-        records[name] = fields[name]
-    return records
+def _take_boosting(model: Any) -> State:
+    state = dict(vars(model))
+    rounds = state.get("_predictors", ())
+    if rounds and all(len(trees) == 1 for trees in rounds):
+        state["_predictors"] = pack([trees[0].nodes for trees in rounds], BOOSTED)
+    return state
 
 
-def _is_array(value: Any, dtype: Any, shape: tuple[int, ...]) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype == np.dtype(dtype) and value.shape == shape
+def _make_boosting(cls: type, state: State) -> Any:
+    """What prediction needs besides the trees is the same in every model of two classes without categories."""
+    made = make(cls, state)
+    if hasattr(made, "_predictors"):
+        made._bin_mapper = bins = _BinMapper(n_bins=made.max_bins + 1)
+        bins.is_categorical_, bins.bin_thresholds_ = np.zeros(made.n_features_in_, dtype=np.uint8), []
+        bins.missing_values_bin_idx_ = made.max_bins
+        made._preprocessor = made._is_categorical_remapped = None
+        made._loss, made.n_trees_per_iteration_, made._n_features = HalfBinomialLoss(), 1, made.n_features_in_
+    return made
 
 
-def _check_children(left: NDArray[Any], right: NDArray[Any], leaf: NDArray[Any], start: NDArray[Any]) -> int:
-    """Depth of a tree whose children all come after their parents: no path can leave the nodes, or never end."""
-    need(bool(np.array_equal(leaf, start)), "a node of a tree has one child")
-    count, inner = left.size, np.flatnonzero(~leaf)
-    children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
-    parents = np.concatenate([inner, inner])
-    need(bool((children > parents).all() and (children < count).all()), "a child of a tree is out of range")
-    need(children.size == count - 1 and np.unique(children).size == children.size, "nodes of a tree are not a tree")
-    depth, level = 0, np.zeros(1, dtype=np.int64)
-    while True:
-        level = level[~leaf[level]]
-        if not level.size:
-            return depth
-        level = np.concatenate([left[level], right[level]]).astype(np.int64)
-        depth += 1
+def _check_words(state: State, at: Place) -> None:
+    """Columns beyond the vocabulary would go into a sparse matrix, and compiled code would follow them."""
+    places = sorted(state["vocabulary_"].values())
+    at.need(places == list(range(len(places))), "has words that do not make up its columns")
+    at.measure("out", len(places))
 
 
-def _predictor_state(predictor: Any) -> dict[str, Any]:
-    nodes = predictor.nodes
-    return {
-        "nodes": {name: np.ascontiguousarray(nodes[name]) for name in nodes.dtype.names},
-        "binned": predictor.binned_left_cat_bitsets,
-        "raw": predictor.raw_left_cat_bitsets,
-    }
+def _take_sparse(matrix: Any) -> State:
+    parts = {"data": matrix.data, "indices": matrix.indices, "starts": matrix.indptr}
+    return {"shape": tuple(map(int, matrix.shape)), **parts}
 
 
-def _build_predictor(state: dict[str, Any]) -> Any:
-    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
-    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
-
-    need(set(state) == {"nodes", "binned", "raw"}, "a tree of a boosting has other entries")
-    nodes = _records(state["nodes"], np.dtype(PREDICTOR_RECORD_DTYPE), "a tree of a boosting")
-    need(
-        bool((nodes["is_leaf"] <= 1).all() and (nodes["missing_go_to_left"] <= 1).all()), "a node must be left or right"
-    )
-    leaf = nodes["is_leaf"] == 1
-    _check_children(nodes["left"], nodes["right"], leaf, leaf)
-    need(not nodes["is_categorical"].any(), "a tree of a boosting splits categories, which model files do not hold")
-    need(bool((nodes["feature_idx"] >= 0).all()), "a tree asks for a column out of range")
-    for name in ("binned", "raw"):
-        need(_is_array(state[name], np.uint32, (0, 8)), "a tree of a boosting splits categories")
-    return TreePredictor(nodes, state["binned"], state["raw"])
+def _make_sparse(cls: Any, state: State) -> Any:
+    parts = (state["data"], state["indices"].astype(np.int32), state["starts"].astype(np.int32))
+    return cls(parts, shape=state["shape"])
 
 
-def _loss_state(loss: Any) -> dict[str, Any]:
-    return {"n_classes": int(loss.n_classes or 0)}
+def _check_sparse(state: State, at: Place) -> None:
+    starts, entries = state["starts"], state["data"].size
+    right = starts.size == state["shape"][0] + 1 and starts[0] == 0 and starts[-1] == entries < 2**31
+    at.need(right, "has rows that do not make up the whole")
 
 
-def _build_loss(name: str) -> Callable[[dict[str, Any]], Any]:
-    def build(state: dict[str, Any]) -> Any:
-        from sklearn._loss import loss
-
-        need(set(state) == {"n_classes"}, "a loss has other entries")
-        n_classes = integer(state["n_classes"], 0, 10**6, "the classes of a loss")
-        kind = getattr(loss, name)
-        return kind(n_classes=max(n_classes, 2)) if name == "HalfMultinomialLoss" else kind()
-
-    return build
-
-
-_LOSSES = ("HalfBinomialLoss", "HalfMultinomialLoss", "HalfSquaredError")
-_TREE = "sklearn.tree._tree.Tree"
-_PREDICTOR = "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor"
-
-#: Stored name of a class -> function from an object to its state, for objects whose attributes are not their state.
-STATES: dict[str, Callable[[Any], dict[str, Any]]] = {
-    _TREE: _tree_state,
-    _PREDICTOR: _predictor_state,
-    **{f"sklearn._loss.loss.{name}": _loss_state for name in _LOSSES},
+# fmt: off
+_SPARSE = {
+    "shape": row(whole(0, 2**31 - 2, length="rows"), whole(0, WIDEST, length="columns")), "data": array("entries"),
+    "indices": ints("entries", low=0, below="columns"), "starts": STARTS}
+for _name in ("csr_matrix", "csr_array"):
+    declare(f"scipy.sparse:{_name}", "", _SPARSE, take=_take_sparse, make=_make_sparse, check=_check_sparse)
+_STEP = either(NOTHING, word("passthrough"), MODEL)
+_SCALE = none_or(array("d", low=1e-300))
+_SEEN = either(number(0.0), array("d", kind="iuf", low=0.0))
+_TREE = {"classes_": labels("c"), "n_classes_": whole(1, length="c"), "n_outputs_": whole(1, 1)}
+_WORDS = pairs(text(10_000), whole(0, 2**24))
+_VECTORISER = {
+    "vocabulary_": _WORDS, "fixed_vocabulary_": FLAG, "input": word("content"), "dtype": FOREIGN,
+    "analyzer": word("word", "char", "char_wb"), "ngram_range": row(whole(1, 10), whole(1, 10)),
+    # No expression of the file's own is ever matched: one of sixty optional groups takes longer than anyone's life.
+    "token_pattern": none_or(word(r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")), **each("preprocessor tokenizer", NOTHING),
+    "stop_words": none_or(word("english"), many(text(200))), "vocabulary": none_or(many(text(10_000)), _WORDS),
+    "strip_accents": none_or(word("ascii", "unicode")),
 }
-#: Stored name of a class -> function from a state, which it checks, to an object.
-BUILDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    _TREE: _build_tree,
-    _PREDICTOR: _build_predictor,
-    **{f"sklearn._loss.loss.{name}": _build_loss(name) for name in _LOSSES},
-}
+
+declare("sklearn.pipeline:Pipeline", check=_check_pipeline, fields={
+    "steps": many(row(NAME, _STEP)), "transform_input": NOTHING})
+estimator("sklearn.preprocessing:StandardScaler", check=_check_scaler, fields={
+    "mean_": none_or(array("d")), "var_": none_or(array("d", low=0.0, high=1.7e308)), "scale_": _SCALE,
+    "n_samples_seen_": _SEEN})
+estimator("sklearn.preprocessing:MaxAbsScaler", check=_keeps_columns, fields={
+    "max_abs_": array("d"), "scale_": _SCALE, "n_samples_seen_": _SEEN})
+estimator("sklearn.preprocessing:FunctionTransformer", "n_features_in_?", check=_keeps_columns, fields=each(
+    "func inverse_func", none_or(FOREIGN)))
+estimator("sklearn.kernel_approximation:Nystroem", "_n_features_out", {
+    "components_": either(array("out", "d"), part("csr_matrix", "csr_array", rows="out", columns="d")),
+    "component_indices_": ints("out", low=0), "normalization_": array("out", "out"), "kernel": word("rbf"),
+    "gamma": none_or(number(0.0)), **each("degree coef0 kernel_params", NOTHING)})
+estimator("sklearn.linear_model:LogisticRegression", check=_check_regression, fields={
+    "classes_": labels("c"), "coef_": array("rows", "d"), "intercept_": array("rows"), "n_iter_": ints(None)})
+for _name in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
+    estimator(f"sklearn.tree:{_name}", "tree_?", {**_TREE, "max_features_": COUNT, "tree_": TREE}, take=_take_tree)
+for _name in ("ExtraTreesClassifier", "RandomForestClassifier"):
+    estimator(
+        f"sklearn.ensemble:{_name}", "oob_score_? oob_decision_function_? _n_samples_bootstrap? _sample_weight?",
+        {
+            **_TREE, "estimators_": FOREST, "_n_samples": COUNT, "_n_samples_bootstrap": none_or(COUNT),
+            "_sample_weight": none_or(array("n", low=0.0)), "oob_score_": NUMBER,
+            "oob_decision_function_": array("n", "c", finite=False)},
+        take=taken_forest, make=_make_forest, left_out="estimator estimator_ estimator_params")
+estimator(
+    "sklearn.ensemble:HistGradientBoostingClassifier", "classes_", take=_take_boosting, make=_make_boosting,
+    fields={
+        "_predictors": ROUNDS, "_baseline_prediction": array(1, 1), "max_bins": whole(2, 255),
+        "is_categorical_": NOTHING, **each("train_score_ validation_score_", ANY_CURVE),
+        **each("do_early_stopping_ warm_start", FLAG)},
+    left_out="_bin_mapper _feature_subsample_rng _is_categorical_remapped _label_encoder _loss _n_features "
+    "_preprocessor _random_seed _scorer _use_validation_data n_trees_per_iteration_")
+_TEXT, _LEFT = "sklearn.feature_extraction.text", "_stop_words_id stop_words_"
+declare(f"{_TEXT}:CountVectorizer", "", _VECTORISER, check=_check_words, left_out=_LEFT)
+declare(f"{_TEXT}:TfidfVectorizer", check=_check_words, left_out=_LEFT, fields={
+    **_VECTORISER, "_tfidf": part("TfidfTransformer", d="out")})
+estimator(f"{_TEXT}:TfidfTransformer", "n_features_in_? idf_?", {"idf_": array("d")}, check=_keeps_columns)
