@@ -14,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import SVC
 
 import purely
-from purely.persistence import UnsupportedModelError, _container
+from purely.persistence import UnsupportedModelError
 from tests.persistence.models import numbers
 
 
@@ -76,7 +76,7 @@ def test_an_attribute_of_ones_own_is_named(tmp_path):
         purely.save(model, tmp_path / "model.purely")
 
 
-@pytest.mark.parametrize("call", ["fsync", "replace", "chmod"])
+@pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_failure_while_writing_leaves_the_old_file(call, tmp_path, monkeypatch):
     path = tmp_path / "model.purely"
     purely.save(purely.prior.KernelMeanPrior(random_state=1), path)
@@ -85,7 +85,7 @@ def test_a_failure_while_writing_leaves_the_old_file(call, tmp_path, monkeypatch
     def fail(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_container.os, call, fail)
+    monkeypatch.setattr(os, call, fail)
     with pytest.raises(OSError, match="No space left"):
         purely.save(purely.prior.KernelMeanPrior(random_state=2), path)
     monkeypatch.undo()

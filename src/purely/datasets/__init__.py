@@ -3,6 +3,7 @@
 from purely.datasets._densities import Density, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._download import ChecksumError, DownloadError, get_data_home
 from purely.datasets._problem import PUProblem, PUSample, TrueValue
+from purely.datasets._registry import DESCRIPTIONS
 from purely.datasets.fetch import (
     fetch_20newsgroups_comp_sci,
     fetch_a9a,
@@ -35,6 +36,7 @@ from purely.datasets.synthetic import (
 )
 
 __all__ = [
+    "DESCRIPTIONS",
     "ChecksumError",
     "Density",
     "DownloadError",

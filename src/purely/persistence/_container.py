@@ -10,17 +10,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import stat
 import struct
-import tempfile
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from purely.files import replacing
 from purely.persistence._errors import ModelFileError, UnsupportedModelError
 
 __all__ = ["SCHEMA", "Contents", "read", "write"]
@@ -49,40 +47,8 @@ def write(path: Path, document: dict[str, Any], tensors: Tensors) -> None:
             f"{LARGEST_HEADER // 2:,}. Save a model of fewer trees or a smaller vocabulary."
         )
     data = save(tensors, metadata={KEY: text})
-    folder = path.parent
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:80]}.", suffix=".part", dir=folder)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(name)
-        raise
-    _sync_folder(folder)
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file that is replaced, or those that an ordinary new file gets."""
-    try:
-        return stat.S_IMODE(path.stat().st_mode)
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the rename last through a power failure, where the system lets a folder be synchronised."""
-    with suppress(OSError, AttributeError):
-        handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+    with replacing(path) as partial:
+        partial.write_bytes(data)
 
 
 def read(path: Path) -> Contents:

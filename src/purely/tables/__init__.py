@@ -10,30 +10,32 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from purely.tables._errors import TableError as TableError
-    from purely.tables._labels import LabelRule as LabelRule
-    from purely.tables._labels import find_label_rule as find_label_rule
-    from purely.tables.encoder import ColumnPlan as ColumnPlan
-    from purely.tables.encoder import Encoded as Encoded
+    from purely.tables.columns import ColumnPlan as ColumnPlan
+    from purely.tables.columns import Encoded as Encoded
     from purely.tables.encoder import EncodingReport as EncodingReport
+    from purely.tables.encoder import Origin as Origin
     from purely.tables.encoder import TableEncoder as TableEncoder
     from purely.tables.encoder import TableWarning as TableWarning
+    from purely.tables.errors import TableError as TableError
+    from purely.tables.formats import open_table as open_table
+    from purely.tables.formats import read_table as read_table
+    from purely.tables.labels import LabelRule as LabelRule
+    from purely.tables.labels import find_label_rule as find_label_rule
     from purely.tables.source import TableSource as TableSource
-    from purely.tables.source import open_table as open_table
-    from purely.tables.source import read_table as read_table
 
 _HOME = {
-    "ColumnPlan": "encoder",
-    "Encoded": "encoder",
+    "ColumnPlan": "columns",
+    "Encoded": "columns",
     "EncodingReport": "encoder",
-    "LabelRule": "_labels",
+    "LabelRule": "labels",
+    "Origin": "encoder",
     "TableEncoder": "encoder",
-    "TableError": "_errors",
+    "TableError": "errors",
     "TableSource": "source",
     "TableWarning": "encoder",
-    "find_label_rule": "_labels",
-    "open_table": "source",
-    "read_table": "source",
+    "find_label_rule": "labels",
+    "open_table": "formats",
+    "read_table": "formats",
 }
 
 __all__ = sorted(_HOME)
