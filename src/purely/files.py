@@ -33,6 +33,7 @@ __all__ = [
     "FileError",
     "MissingFileError",
     "is_same_file",
+    "is_stream",
     "open_input",
     "printable",
     "reason",
@@ -124,13 +125,13 @@ def replacing(path: PathLike) -> Iterator[Path]:
     ...     (target.read_text(), len(list(Path(folder).iterdir())))
     ('1 2 3', 1)
     """
+    if is_stream(path):
+        yield Path(path)
+        return
     target = os.path.realpath(os.fspath(path))
     held = _writing.get() or {}
     if target in held:
         yield held[target]
-        return
-    if _is_pipe_or_device(target):
-        yield Path(target)
         return
     partial, lock = _start(Path(target))
     token = _writing.set({**held, target: partial})
@@ -142,13 +143,18 @@ def replacing(path: PathLike) -> Iterator[Path]:
         _publish(partial, target)
     finally:
         _writing.reset(token)
-        with suppress(FileNotFoundError):
-            partial.unlink()
+        with suppress(OSError):
+            if _names(partial, lock):  # not published; another process's file of that name is not ours to remove
+                partial.unlink()
         with suppress(OSError):
             os.close(lock)
 
 
-def _is_pipe_or_device(path: str) -> bool:
+def is_stream(path: PathLike) -> bool:
+    """Whether a path names a pipe or a device, which is written to as it is."""
+    path = os.fspath(path)
+    if path.startswith(("/dev/", "/proc/")):  # also where it stands for a regular file that the shell has opened
+        return True
     try:
         mode = os.stat(path).st_mode
     except OSError:

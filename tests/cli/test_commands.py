@@ -29,7 +29,7 @@ def test_help_lists_every_command_and_each_has_examples(purely):
     for name in COMMANDS:
         assert name in listed
         shown = purely(name, "--help").out
-        assert "Examples:" in shown
+        assert "For example:" in shown
         assert "--json" in shown
         assert max(map(len, shown.splitlines())) <= 80
 

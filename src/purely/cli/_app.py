@@ -14,26 +14,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from purely.cli._session import Terminated, as_help
 from purely.files import printable, reason
 
 __all__ = ["run"]
 
-HELP = """Learn from positive and unlabelled rows: known positives, a pool nobody has labelled, no negatives.
-
-\b
-The usual order:
-  purely inspect customers.csv --label fraud        what will be used
-  purely information customers.csv --label fraud    is there signal?
-  purely prior customers.csv --label fraud          how many positives?
-  purely fit customers.csv --label fraud -o fraud.purely
-  purely predict fraud.purely new.parquet -o scores.csv
-  purely report customers.csv --label fraud -o report.html
-
-\b
-Positives and pool may be two files: purely prior positives.csv pool.csv.
-Where the positives were found among the rows of the same file, as reported
-frauds are, add --scenario single-sample. No data yet? Try: purely demo
-"""
 
 #: Commands, with the line that `purely --help` has for each. A command's module is imported when the command is run:
 #: what it needs takes seconds to load, which a reader of the help should not wait for. So modules of commands import
@@ -84,7 +69,6 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     name="purely",
-    help=HELP,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -98,13 +82,28 @@ def _version(value: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _main(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
     ] = False,
 ) -> None:
-    pass
+    """Learn from positive and unlabelled rows: known positives, a pool nobody has labelled, no negatives.
+
+    The usual order:
+      purely inspect customers.csv --label fraud        what will be used
+      purely information customers.csv --label fraud    is there signal?
+      purely prior customers.csv --label fraud          how many positives?
+      purely fit customers.csv --label fraud -o fraud.purely
+      purely predict fraud.purely new.parquet -o scores.csv
+      purely report customers.csv --label fraud -o report.html
+
+    Positives and pool may be two files: purely prior positives.csv pool.csv.
+    Where the positives were found among the rows of the same file, as reported
+    frauds are, add --scenario single-sample. No data yet? Try: purely demo
+    """
+
+
+app.callback(help=as_help(_main.__doc__))(_main)
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
@@ -136,9 +135,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         error.show(text)
         print(printable(text.getvalue()), end="", file=sys.stderr)
         return int(error.exit_code)
-    except (typer.Abort, KeyboardInterrupt) as stop:
-        print("purely: interrupted.", file=sys.stderr)
-        return 143 if isinstance(stop, Terminated) else 130
+    except (typer.Abort, KeyboardInterrupt):
+        return 130
 
 
 def _give_up(stream: Any) -> None:
@@ -167,10 +165,6 @@ def prepare_process() -> None:
             stream.reconfigure(errors="replace")
     with suppress(ValueError, AttributeError):
         signal.signal(signal.SIGTERM, _terminate)
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM has come."""
 
 
 def _terminate(*_: Any) -> None:

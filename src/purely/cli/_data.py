@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
-from purely.files import STDIN, is_same_file, shown
+from purely.files import STDIN, is_same_file, is_stream, shown
 from purely.labels import Scenario, find_meaning
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
@@ -211,7 +211,7 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
 
     `endings` are those it may have; none stands for a model.
     """
-    if out is None or (out.exists() and not out.is_file()):  # folders are refused where they are written to
+    if out is None or is_stream(out):
         return
     name, ending = shown(out, 120), out.suffix.lower()
     for path in inputs:
@@ -222,7 +222,7 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):
         raise CommandError(f"{name!r} is named like a table; name the model for example {out.stem + '.purely'!r}.")
-    if not force and out.exists() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
+    if not force and out.is_file() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
         kind = "a model" if not endings else f"a {ending.removeprefix('.')} file"
         raise CommandError(f"{name!r} exists and is not {kind}; name another file, or replace it with --force.")
 

@@ -16,27 +16,6 @@ from purely.cli._session import CommandError, Session, with_options
 from purely.tables.errors import nearest
 from purely.tables.writing import ENDINGS, writing_table
 
-HELP = """The seven public datasets.
-
-\b
-Examples:
-  purely datasets
-  purely datasets fetch a9a --out a9a.csv
-  purely datasets fetch 20news --positives 800 --out news.csv
-"""
-
-FETCH_HELP = """Draw a positive-unlabelled file from a dataset, with the truth beside it.
-
-The file has the columns of the dataset, 'label' (1 for labelled positives,
-empty for unlabelled rows) and 'truth' (1 or 0), which learning must not see:
-give --drop truth, or --truth truth to evaluate.
-
-\b
-Examples:
-  purely datasets fetch a9a --out a9a.csv
-  purely fit a9a.csv --drop truth -o a9a.purely
-"""
-
 #: Datasets with their fetchers.
 FETCHERS = {
     "ijcnn1": "fetch_ijcnn1",
@@ -65,7 +44,16 @@ def _fetch(
     ] = True,
     force: o.Force = False,
 ) -> None:
-    """Draw a file from a dataset."""
+    """Draw a positive-unlabelled file from a dataset, with the truth beside it.
+
+    The file has the columns of the dataset, 'label' (1 for labelled positives,
+    empty for unlabelled rows) and 'truth' (1 or 0), which learning must not see:
+    give --drop truth, or --truth truth to evaluate.
+
+    For example:
+      purely datasets fetch a9a --out a9a.csv
+      purely fit a9a.csv --drop truth -o a9a.purely
+    """
     if name not in FETCHERS:
         raise CommandError(f"there is no dataset {name!r}; {nearest(name, FETCHERS)}", 2)
     check_output(out, [], endings=ENDINGS, force=force)
@@ -113,7 +101,13 @@ def _columns(bunch: Any, rows: Any) -> dict[str, Any]:
 
 
 def _list(session: Session, ctx: typer.Context) -> None:
-    """List the datasets."""
+    """The seven public datasets.
+
+    For example:
+      purely datasets
+      purely datasets fetch a9a --out a9a.csv
+      purely datasets fetch 20news --positives 800 --out news.csv
+    """
     if ctx.invoked_subcommand is None:
         known = {name: datasets.DESCRIPTIONS[name] for name in FETCHERS}
         session.table(["name", "what it is"], list(known.items()), text_columns=2)
@@ -121,6 +115,6 @@ def _list(session: Session, ctx: typer.Context) -> None:
         session.finish({"datasets": known})
 
 
-app = typer.Typer(help=HELP, invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
 app.callback()(with_options(_list))
-app.command("fetch", help=FETCH_HELP, short_help="Draw a positive-unlabelled file.")(with_options(_fetch))
+app.command("fetch", short_help="Draw a positive-unlabelled file.")(with_options(_fetch))

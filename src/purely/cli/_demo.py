@@ -13,16 +13,8 @@ from purely import demo
 from purely.cli._session import CommandError, Session, command
 from purely.files import shown
 
-HELP = """The whole story on artificial data with known truth; nothing is downloaded.
 
-\b
-Examples:
-  purely demo
-  purely demo --out tour --seed 3
-"""
-
-
-@command(HELP)
+@command()
 def app(
     session: Session,
     *,
@@ -30,7 +22,12 @@ def app(
         "demo-output"
     ),
 ) -> None:
-    """Run the demo."""
+    """The whole story on artificial data with known truth; nothing is downloaded.
+
+    For example:
+      purely demo
+      purely demo --out tour --seed 3
+    """
     if out.exists() and not out.is_dir():
         raise CommandError(f"{shown(out, 120)!r} is a file; name a folder.")
     text = io.StringIO()

@@ -20,27 +20,13 @@ from purely.metrics import PUReport, pu_report
 from purely.tables import LabelRule, TableSource, find_label_rule
 from purely.tables.labels import LabelValues
 
-HELP = """Can it be trusted? Accuracy, precision, recall and more without negatives.
-
-The rows should be ones that the model was not trained on. Known negatives in
-the label column (0 beside empty labels) are used: what they and the labelled
-positives give is printed beside the estimates. With --truth, a column with the
-true classes of all rows, the true values are printed.
-
-\b
-Examples:
-  purely evaluate fraud.purely later.csv --label fraud
-  purely evaluate fraud.purely audit.csv --label fraud --truth checked
-  purely evaluate fraud.purely positives.csv pool.csv
-"""
-
 Floats = NDArray[np.float64]
 
 #: Bins of the true calibration error.
 N_BINS = 10
 
 
-@command(HELP)
+@command()
 def app(
     session: Session,
     model: o.Model,
@@ -59,7 +45,18 @@ def app(
     ] = None,
     reading: o.Reading,
 ) -> None:
-    """Evaluate a model."""
+    """Can it be trusted? Accuracy, precision, recall and more without negatives.
+
+    The rows should be ones that the model was not trained on. Known negatives in
+    the label column (0 beside empty labels) are used: what they and the labelled
+    positives give is printed beside the estimates. With --truth, a column with the
+    true classes of all rows, the true values are printed.
+
+    For example:
+      purely evaluate fraud.purely later.csv --label fraud
+      purely evaluate fraud.purely audit.csv --label fraud --truth checked
+      purely evaluate fraud.purely positives.csv pool.csv
+    """
     scorer = load_model(model)
     source = reading.open_all(files)
     origin, classifier = scorer.origin, scorer.classifier

@@ -22,28 +22,6 @@ from purely.files import replacing, shown
 from purely.labels import Scenario
 from purely.metrics import pu_report
 
-HELP = """Which ones? Learn a classifier with honest probabilities, and save it.
-
-The class prior is estimated (or given with --class-prior), members are trained
-and calibrated, and what the model is worth is estimated out of fold.
-
-\b
-Sizes:
-  full      what we recommend: fifteen networks of 3 x 100, trees, linear and
-            kernel logistic regression, weighed by how they do out of fold
-  compact   the same with five smaller networks of 2 x 50
-  light     the same without networks; needs no torch
-  fast      one small network; for scoring many millions of rows
-  auto      full on a GPU or where it takes a few minutes, else compact
-
-\b
-Examples:
-  purely fit positives.csv pool.csv -o fraud.purely
-  purely fit customers.csv --label fraud --scenario single-sample
-    --id customer -o fraud.purely
-  purely fit big.parquet --label y --size fast -o fast.purely --resume
-"""
-
 #: Rows times weights of a network up to which "auto" trains full networks on a CPU: some minutes.
 FULL_ON_CPU = 4.0e9
 #: Estimates that are printed.
@@ -60,7 +38,7 @@ class Size(StrEnum):
     fast = "fast"
 
 
-@command(HELP)
+@command()
 def app(
     session: Session,
     files: o.Files,
@@ -75,7 +53,25 @@ def app(
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Fit a model."""
+    """Which ones? Learn a classifier with honest probabilities, and save it.
+
+    The class prior is estimated (or given with --class-prior), members are trained
+    and calibrated, and what the model is worth is estimated out of fold.
+
+    Sizes:
+      full      what we recommend: fifteen networks of 3 x 100, trees, linear and
+                kernel logistic regression, weighed by how they do out of fold
+      compact   the same with five smaller networks of 2 x 50
+      light     the same without networks; needs no torch
+      fast      one small network; for scoring many millions of rows
+      auto      full on a GPU or where it takes a few minutes, else compact
+
+    For example:
+      purely fit positives.csv pool.csv -o fraud.purely
+      purely fit customers.csv --label fraud --scenario single-sample
+        --id customer -o fraud.purely
+      purely fit big.parquet --label y --size fast -o fast.purely --resume
+    """
     check_output(out, files.paths, endings=(), force=force)
     with replacing(out):  # nobody else may write it from here on
         data = load_training(session, files, reading, sampling)

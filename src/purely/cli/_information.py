@@ -12,17 +12,8 @@ from purely.cli._data import TrainingData, load_training, scenario_of
 from purely.cli._session import Session, command
 from purely.smi import PUSMI, InformationInterval, SMIInterval, independence_test, rank_features
 
-HELP = """Is there signal at all, and how much? PU-SMI with interval, p-value, columns.
 
-\b
-Examples:
-  purely information customers.csv --label fraud
-  purely information customers.csv --label fraud --class-prior 0.02 --json
-  purely information positives.csv pool.csv
-"""
-
-
-@command(HELP, max_rows=20_000)
+@command(max_rows=20_000)
 def app(
     session: Session,
     files: o.Files,
@@ -35,7 +26,13 @@ def app(
     scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
-    """Measure information."""
+    """Is there signal at all, and how much? PU-SMI with interval, p-value, columns.
+
+    For example:
+      purely information customers.csv --label fraud
+      purely information customers.csv --label fraud --class-prior 0.02 --json
+      purely information positives.csv pool.csv
+    """
     data = load_training(session, files, reading, sampling)
     said = scenario_of(session, scenario, files)
     with session.step("Measuring information"):

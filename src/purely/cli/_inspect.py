@@ -9,25 +9,23 @@ from purely.files import shown
 from purely.tables.leaks import count_copies, find_leaks
 from purely.tables.source import Pair
 
-HELP = """What will be used: labels, balance, every column, what is missing.
-
-Columns that may give the label away are named: those that tell labelled from
-unlabelled rows almost without error, and those that are constant or missing
-among one kind of rows only.
-
-\b
-Examples:
-  purely inspect customers.csv --label fraud
-  purely inspect visits.parquet --label outcome --positive bought --id visit
-  purely inspect positives.csv pool.csv
-"""
 #: Columns that are listed on the terminal.
 MOST_LISTED = 200
 
 
-@command(HELP, max_rows=100_000)
+@command(max_rows=100_000)
 def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Reading) -> None:
-    """Look at a table."""
+    """What will be used: labels, balance, every column, what is missing.
+
+    Columns that may give the label away are named: those that tell labelled from
+    unlabelled rows almost without error, and those that are constant or missing
+    among one kind of rows only.
+
+    For example:
+      purely inspect customers.csv --label fraud
+      purely inspect visits.parquet --label outcome --positive bought --id visit
+      purely inspect positives.csv pool.csv
+    """
     data = load_training(session, files, reading, sampling, warn=False)
     rule, report, positive = data.rule, data.encoder.report_, data.y == 1
     leaks = find_leaks(data.X, positive, data.encoder, session.seed)

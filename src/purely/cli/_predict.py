@@ -22,24 +22,11 @@ from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, writing_table
 
-HELP = """Which ones? Scores, probabilities and labels; files of any size.
-
-The output has the id columns (or the record's number in the file, from 1), the
-score (log-odds), the probability and the label (1 above the threshold). The
-file appears under its name when it is whole.
-
-\b
-Examples:
-  purely predict fraud.purely new.parquet -o scores.parquet
-  purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
-  purely predict fraud.purely new.csv --top 100 > worst.csv
-  zcat new.csv.gz | purely predict fraud.purely - > scores.csv
-"""
 #: What --precision and the like find a threshold with.
 AIMS = {"precision": threshold_for_precision, "recall": threshold_for_recall, "share": threshold_for_share}
 
 
-@command(HELP)
+@command()
 def app(
     session: Session,
     model: o.Model,
@@ -72,7 +59,18 @@ def app(
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Score rows."""
+    """Which ones? Scores, probabilities and labels; files of any size.
+
+    The output has the id columns (or the record's number in the file, from 1), the
+    score (log-odds), the probability and the label (1 above the threshold). The
+    file appears under its name when it is whole.
+
+    For example:
+      purely predict fraud.purely new.parquet -o scores.parquet
+      purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
+      purely predict fraud.purely new.csv --top 100 > worst.csv
+      zcat new.csv.gz | purely predict fraud.purely - > scores.csv
+    """
     aims = {"threshold": threshold, "precision": precision, "recall": recall, "share": share, "top": top}
     given = {name: value for name, value in aims.items() if value is not None}
     if len(given) > 1:

@@ -12,14 +12,6 @@ from purely.cli import _options as o
 from purely.cli._data import TrainingData, load_training, scenario_of
 from purely.cli._session import Session, command, percent
 
-HELP = """How many positives are in the pool? The class prior, with an interval.
-
-\b
-Examples:
-  purely prior positives.csv pool.csv
-  purely prior customers.csv --label fraud --scenario single-sample
-  purely prior customers.csv --label fraud --method best-bin --json
-"""
 #: Estimators by the names they have here.
 METHODS = {
     "recommended": "ClassPrior",
@@ -38,7 +30,7 @@ METHODS = {
 Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
 
-@command(HELP)
+@command()
 def app(
     session: Session,
     files: o.Files,
@@ -53,7 +45,13 @@ def app(
     scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
-    """Estimate the class prior."""
+    """How many positives are in the pool? The class prior, with an interval.
+
+    For example:
+      purely prior positives.csv pool.csv
+      purely prior customers.csv --label fraud --scenario single-sample
+      purely prior customers.csv --label fraud --method best-bin --json
+    """
     data = load_training(session, files, reading, sampling)
     said = scenario_of(session, scenario, files)
     found = []

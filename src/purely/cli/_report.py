@@ -18,21 +18,8 @@ from purely.cli._scoring import load_model
 from purely.cli._session import CommandError, Session, command
 from purely.files import replacing, shown
 
-HELP = """Everything on one page: an HTML file that needs nothing else.
 
-Information, prior, representation, probabilities, thresholds, top records,
-checks of the assumptions. With --model, that model is reported on; otherwise
-one is fitted.
-
-\b
-Examples:
-  purely report customers.csv --label fraud -o report.html
-  purely report customers.csv --label fraud -m fraud.purely -o report.html
-  purely report positives.csv pool.csv -o report.html
-"""
-
-
-@command(HELP, max_rows=10_000)
+@command(max_rows=10_000)
 def app(
     session: Session,
     files: o.Files,
@@ -47,7 +34,17 @@ def app(
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Write a report."""
+    """Everything on one page: an HTML file that needs nothing else.
+
+    Information, prior, representation, probabilities, thresholds, top records,
+    checks of the assumptions. With --model, that model is reported on; otherwise
+    one is fitted.
+
+    For example:
+      purely report customers.csv --label fraud -o report.html
+      purely report customers.csv --label fraud -m fraud.purely -o report.html
+      purely report positives.csv pool.csv -o report.html
+    """
     from purely.report import make_report  # needs jinja2, which is an extra of its own
 
     check_output(out, [*files.paths, model], endings=(".html", ".htm"), force=force)

@@ -20,19 +20,8 @@ from purely.progress import Bar
 from purely.representation import PURL
 from purely.tables.writing import ENDINGS, TableWriter, writing_table
 
-HELP = """What do the data look like with everything else stripped away? PURL.
 
-Writes the components and the density ratio p(x|positive) / p(x) of every row
-of the file: above 1, a row looks more like the positives than most.
-
-\b
-Examples:
-  purely represent customers.csv --label fraud -o map.csv --plot map.png
-  purely represent positives.csv pool.csv --components 5 -o map.parquet
-"""
-
-
-@command(HELP, max_rows=20_000)
+@command(max_rows=20_000)
 def app(
     session: Session,
     files: o.Files,
@@ -47,7 +36,15 @@ def app(
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Learn a representation."""
+    """What do the data look like with everything else stripped away? PURL.
+
+    Writes the components and the density ratio p(x|positive) / p(x) of every row
+    of the file: above 1, a row looks more like the positives than most.
+
+    For example:
+      purely represent customers.csv --label fraud -o map.csv --plot map.png
+      purely represent positives.csv pool.csv --components 5 -o map.parquet
+    """
     check_output(out, files.paths, endings=ENDINGS, force=force)
     check_output(plot, [*files.paths, out], endings=(".png", ".svg", ".pdf"), force=force)
     with ExitStack() as outputs:

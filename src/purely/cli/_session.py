@@ -25,7 +25,7 @@ from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import FileError, printable, shown
 from purely.progress import Bar, interrupts_pass, showing, track
 
-__all__ = ["CommandError", "Session", "command", "percent", "seconds", "with_options"]
+__all__ = ["CommandError", "Session", "Terminated", "command", "percent", "seconds", "with_options"]
 
 #: Packages that are optional, with the extra that brings them.
 EXTRAS = {
@@ -54,6 +54,10 @@ class CommandError(Exception):
     def __init__(self, sentence: str, status: int = 1) -> None:
         super().__init__(sentence)
         self.status = status
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM has come."""
 
 
 @dataclass
@@ -144,12 +148,12 @@ class Session:
         print(_wrapped(f"purely: {sentence}"), file=sys.stderr)
 
 
-def command(help: str, **defaults: Any) -> Callable[[Callable[..., None]], typer.Typer]:
+def command(**defaults: Any) -> Callable[[Callable[..., None]], typer.Typer]:
     """Make an application of one command of a function, see :func:`with_options`."""
 
     def make(function: Callable[..., None]) -> typer.Typer:
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        app.command(help=help)(with_options(function, **defaults))
+        app.command()(with_options(function, **defaults))
         return app
 
     return make
@@ -160,7 +164,8 @@ def with_options(function: Callable[..., None], **defaults: Any) -> Callable[...
 
     A parameter whose type is a dataclass stands for the options that are its fields (those that typer describes), so
     options that several commands have are written once. `defaults` are values that this command has for some of them.
-    An error becomes a sentence and an exit status.
+    The help is the docstring, in which paragraphs with indented lines stay as they are. An error becomes a sentence and
+    an exit status.
     """
     hints = get_type_hints(function, include_extras=True)
     own = dict(inspect.signature(function).parameters)
@@ -179,15 +184,25 @@ def with_options(function: Callable[..., None], **defaults: Any) -> Callable[...
         try:
             with session.running():
                 function(**made, **given)
-        except (typer.Exit, typer.Abort, KeyboardInterrupt, BrokenPipeError):
+        except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
+        except KeyboardInterrupt as stop:
+            print("purely: interrupted.", file=sys.stderr)
+            raise typer.Exit(143 if isinstance(stop, Terminated) else 130) from stop
         except Exception as error:
             session.explain(error)
             raise typer.Exit(error.status if isinstance(error, CommandError) else 1) from error
 
+    run.__doc__ = as_help(function.__doc__)
     vars(run)["__signature__"] = inspect.Signature(parameters)
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+def as_help(docstring: str | None) -> str:
+    """The help of a command; paragraphs with indented lines are kept from being filled."""
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(f"\b\n{text}" if "\n  " in text else text for text in paragraphs)
 
 
 def _options_of(group: Any, defaults: dict[str, Any]) -> list[inspect.Parameter]:

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from purely.files import replacing, shown
+from purely.files import is_stream, replacing, shown
 from purely.tables.errors import TableError
 
 __all__ = ["TableWriter", "writing_table"]
@@ -130,10 +130,9 @@ def writing_table(path: str | os.PathLike[str] | None, *, escape_formulas: bool 
 
 def check_ending(path: str | os.PathLike[str]) -> str:
     """The ending of an output, which says its format; a pipe or a device gets CSV."""
-    target = Path(path)
-    ending = target.suffix.lower()
+    ending = Path(path).suffix.lower()
     if ending in ENDINGS:
         return ending
-    if target.exists() and not target.is_file() and not target.is_dir():
+    if is_stream(path):
         return ".csv"
     raise TableError(f"the output {shown(path, 120)!r} must end in {', '.join(ENDINGS)}.")
