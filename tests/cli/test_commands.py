@@ -266,13 +266,6 @@ def test_report_answers_the_five_questions(purely, customers, model, tmp_path):
     assert files_in(tmp_path) == ["r.html"]
 
 
-def test_report_for_machines(purely, customers, model, tmp_path):
-    done = purely("report", customers, *COMMON, "--model", model, "-o", tmp_path / "r.html", "--json")
-    answers = done.json["answers"]
-    assert {"signal", "picture", "positives", "records", "trust"} < set(answers)
-    assert answers["positives"]["class_prior_low"] <= answers["positives"]["class_prior"]
-
-
 def test_quiet_prints_nothing(purely, customers):
     done = purely("inspect", customers, "--label", "fraud", "--quiet")
     assert (done.status, done.out, done.err) == (0, "", "")

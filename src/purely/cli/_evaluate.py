@@ -195,13 +195,17 @@ def _print(session: Session, report: PUReport, compared: dict[str, dict[str, flo
     session.table(
         ["", "estimate", f"{level:.0%} interval", *compared],
         [
-            [name, f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]", *(f"{v[name]:.3f}" for v in compared.values())]
+            [name, f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]", *(_number(v[name]) for v in compared.values())]
             for name, e in report.estimates.items()
         ],
     )
     session.say("", f"Above the threshold: {report.predicted_share:.1%} of the unlabelled rows.")
     if "known" in compared:
         session.say(
-            "known: labelled positives against known negatives, weighted by the class prior. It is",
-            "       the truth where the known negatives are typical of all negatives.",
+            "'known' compares labelled positives with known negatives, weighted by the class prior: the truth, where "
+            "the known negatives are typical of all negatives."
         )
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"

@@ -30,7 +30,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     rule, report, positive = data.rule, data.encoder.report_, data.y == 1
     leaks = find_leaks(data.X, positive, data.encoder, session.seed)
     copies = count_copies(data.X, positive)
-    how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "by what it says"
+    how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "by the usual rule"
     label = f"label column      {shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})"
     missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
     if isinstance(data.source, Pair):
@@ -43,7 +43,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         *([f"known negatives   {rule.n_negative:,} rows, set aside for learning"] if rule.n_negative else []),
         *([f"carried along     {', '.join(sampling.id)}"] if sampling.id else []),
         *([f"left out          {', '.join(sampling.drop)}"] if sampling.drop else []),
-        f"copies            {copies.positive:,} labelled rows and {copies.unlabelled:,} unlabelled rows repeat another",
+        f"copies            {copies.positive:,} labelled and {copies.unlabelled:,} unlabelled rows repeat another row",
         *(
             [f"                  {copies.shared:,} labelled rows are also among the unlabelled ones"]
             * (copies.shared > 0)

@@ -104,7 +104,9 @@ def app(
         f"{tally.rows:,} rows scored; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a probability "
         f"above {tally.threshold:.4g}.",
         f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives.",
+        f"{percent(summary['expected_recall'])} of all positives."
+        if tally.positive
+        else f"The highest is {tally.highest:.4g}.",
         f"{written} {out}",
     )
     session.finish({**summary, "written": writer.n_rows, "out": None if out is None else str(out)})
@@ -114,7 +116,8 @@ class _Tally:
     """What is said about the rows in the end."""
 
     def __init__(self, threshold: float) -> None:
-        self.threshold, self.rows, self.positive, self.mass, self.mass_above = threshold, 0, 0, 0.0, 0.0
+        self.threshold, self.rows, self.positive = threshold, 0, 0
+        self.mass, self.mass_above, self.highest = 0.0, 0.0, 0.0
 
     def add(self, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Count rows; which ones are above the threshold."""
@@ -123,6 +126,7 @@ class _Tally:
         self.positive += int(above.sum())
         self.mass += float(probability.sum())
         self.mass_above += float(probability[above].sum())
+        self.highest = max(self.highest, float(probability.max()))
         return above
 
     def summary(self) -> dict[str, Any]:

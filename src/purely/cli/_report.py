@@ -71,6 +71,7 @@ def app(
                 row_numbers=data.number,
                 title=title or f"Positive-unlabelled report of {files.name}",
                 settings={"command": shlex.join(["purely", *sys.argv[1:]]), "file": data.source.name, "scenario": said},
+                scaled=True,
                 scenario=said,
                 random_state=session.seed,
                 progress=lambda stage, done, total: step.reach(done / total),

@@ -94,20 +94,20 @@ class Session:
         """Print lines for a person; nothing with --quiet or --json."""
         if not (self.quiet or self.json):
             for line in lines:
-                print(printable(line))
+                print(printable(line) if _width(line) <= _columns() else _wrapped(line, ""))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
         """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers."""
         cells = [[shown(cell, 500) for cell in row] for row in (head, *rows)]
-        widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
-        room = shutil.get_terminal_size().columns - 3 * (len(widths) - 1)
-        while sum(widths) > room and max(widths[:text_columns]) > 12:
-            widest = max(range(text_columns), key=lambda j: widths[j])
-            widths[widest] -= min(sum(widths) - room, widths[widest] - 12)
-            for j in range(text_columns):  # no column is narrower than its longest word, if that is of usual length
-                longest = max(_width(word) for row in cells for word in [*row[j].split(), ""])
-                widths[j] = max(widths[j], min(longest, 24))
-            break
+        columns = list(zip(*cells, strict=True))
+        widths = [max(map(_width, column)) for column in columns]
+        # text may be wrapped between words, unless these are longer than words are
+        least = [min(24, max(_width(word) for cell in column for word in cell.split() or [""])) for column in columns]
+        while sum(widths) + 3 * (len(widths) - 1) > _columns():
+            wide = [j for j in range(text_columns) if widths[j] > least[j]]
+            if not wide:
+                break
+            widths[max(wide, key=lambda j: widths[j])] -= 1
         for number, row in enumerate(cells):
             self.say(*_row(row, widths, text_columns))
             if number == 0:
@@ -265,10 +265,19 @@ def _row(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> Iter
         yield "   ".join(parts).rstrip()
 
 
-def _wrapped(text: str, width: int = 79) -> str:
-    wide = min(width, shutil.get_terminal_size().columns - 1)
-    lines = textwrap.wrap(printable(text), wide, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return "\n".join(lines)
+def _columns() -> int:
+    return min(80, shutil.get_terminal_size().columns)
+
+
+def _wrapped(text: str, indent: str = "  ") -> str:
+    return "\n".join(
+        part
+        for line in printable(text).split("\n")
+        for part in textwrap.wrap(
+            line, _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        or [""]
+    )
 
 
 def percent(value: float) -> str:

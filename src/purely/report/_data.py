@@ -54,6 +54,8 @@ class Table:
         What the rows are called: their places from 0, or the numbers that were given.
     scenario : str
     seed : int
+    is_scaled : bool
+        Whether the columns have a common scale as they are.
     """
 
     X: Any
@@ -65,6 +67,7 @@ class Table:
     numbers: NDArray[np.int64]
     scenario: Scenario
     seed: int
+    is_scaled: bool = False
 
     @property
     def n_positive(self) -> int:
@@ -101,6 +104,8 @@ class Table:
     def scaled(self, rows: Rows) -> Any:
         """Rows with their columns on a common scale."""
         part = self.X[rows]
+        if self.is_scaled:
+            return part
         return MaxAbsScaler().fit_transform(part) if sp.issparse(part) else StandardScaler().fit_transform(part)
 
 
@@ -112,6 +117,7 @@ def read_table(
     scenario: Scenario,
     seed: int,
     row_numbers: ArrayLike | None = None,
+    scaled: bool = False,
 ) -> Table:
     """Check everything that can be wrong with the rows, once."""
     checked = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -131,7 +137,8 @@ def read_table(
     numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
     if numbers.shape != (n,):
         raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
-    return Table(checked, X, positive, positive.astype(np.intp), names, listed, numbers, check_scenario(scenario), seed)
+    y = positive.astype(np.intp)
+    return Table(checked, X, positive, y, names, listed, numbers, check_scenario(scenario), seed, scaled)
 
 
 def _read_records(records: Any, n: int) -> Sequence[Mapping[str, Any]] | None:

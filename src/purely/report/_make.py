@@ -87,6 +87,7 @@ def make_report(
     row_numbers: ArrayLike | None = None,
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    scaled: bool = False,
     scenario: Scenario = "case-control",
     random_state: RandomState = 0,
     progress: Progress | None = None,
@@ -111,6 +112,9 @@ def make_report(
     title : str, optional
     settings : mapping, optional
         Whatever else is needed to reproduce the page; listed at its end.
+    scaled : bool, default=False
+        Whether the columns have a common scale already, as those of :class:`purely.tables.TableEncoder` do; otherwise
+        they are scaled for the information, the representation and the ranking.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     random_state : int, RandomState or None, default=0
@@ -144,7 +148,7 @@ def make_report(
     """
     import_jinja()
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
-    table = read_table(X, y, feature_names, records, scenario, seed, row_numbers)
+    table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled)
     run = _Run(progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

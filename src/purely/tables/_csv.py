@@ -54,7 +54,7 @@ class CSVSource(TableSource):
             if best.n_records > 1 or whole:
                 break
         else:
-            raise TableError(self._explain("straddling", []))
+            raise TableError(self._explain("straddling"))
         if not best.n_records:
             raise TableError(f"{name} holds no text; a table with column names in its first line is needed.")
         self.delimiter, self._n_columns = best.delimiter, len(best.first)
@@ -69,9 +69,6 @@ class CSVSource(TableSource):
             text = codecs.getincrementaldecoder(self.encoding)().decode(head)
         except UnicodeDecodeError as error:
             raise self._wrong_encoding(head[: error.start].count(b"\n") + 1) from error
-        start = text[:4096]
-        if sum(ord(c) < 32 and c not in "\t\r\n\f\v" for c in start) > 0.02 * len(start):
-            raise TableError(f"{self.name} is not plain text; name what it is with --format.")
         return text
 
     def _first_records(self, text: str, whole: bool, delimiter: str) -> tuple[pa.RecordBatch | None, int]:
@@ -106,7 +103,7 @@ class CSVSource(TableSource):
             )
         return names
 
-    def _reader(self, stream: Any, encoding: str, delimiter: str, columns: Sequence[int], handler: Any) -> Any:
+    def _reader(self, stream: Any, encoding: str, delimiter: str, columns: Sequence[int], handler: Any = None) -> Any:
         """Pyarrow's reader; columns are f0, f1, ... and those asked for are text."""
         chosen = [f"f{j}" for j in columns]
         return pacsv.open_csv(
@@ -127,48 +124,41 @@ class CSVSource(TableSource):
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Record batches; a line that does not fit is refused with its number."""
         schema = pa.schema([self.schema.field(name) for name in columns])
-        bad: list[Any] = []
-
-        def keep(row: Any) -> str:
-            bad.append(row)
-            return "error"
-
         skip = int(self.header)
         with self._open_text() as text:
             watched = _Watched(text, self.delimiter)
             try:
                 places = [self.schema.get_field_index(name) for name in columns]
-                for batch in self._reader(watched, self.encoding, self.delimiter, places, keep):
+                for batch in self._reader(watched, self.encoding, self.delimiter, places):
                     self.done = min(1.0, self.stream.tell() / max(1, self.size))
                     rows, skip = batch.slice(skip), max(0, skip - batch.num_rows)
                     yield pa.record_batch(rows.columns, schema=schema)
             except UnicodeDecodeError as error:
                 raise self._wrong_encoding() from error
             except pa.ArrowException as error:
-                raise TableError(self._explain(str(error), bad)) from error
+                raise TableError(self._explain(str(error))) from error
         if watched.left_open:
             raise TableError(
                 f"{self.name}: a field begins with a quotation mark that is never closed, so {watched.lines_after:,} "
                 "lines to the end of the file would be read as one field; close it."
             )
 
-    def _explain(self, text: str, bad: list[Any]) -> str:
+    def _explain(self, text: str) -> str:
         """One sentence for what pyarrow found."""
-        found = re.search(r"Row #(\d+)", text)
-        if "straddl" in text or "block size" in text.lower() or (bad and len(bad[0].text) > BLOCK_BYTES // 2):
+        if "straddl" in text or "block size" in text.lower():
             return (
                 f"{self.name} has a line of many MB (at most {BLOCK_BYTES >> 20} are read); is a quotation mark never "
                 "closed? Mend the file, or name its --delimiter."
             )
-        if bad:
-            row = bad[0]
-            where = f"line {row.number}" if row.number else "a line"
+        if found := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", text, re.DOTALL):
+            line, expected, actual, record = found.groups()
             return (
-                f"{self.name}, {where} has {row.actual_columns} fields where {row.expected_columns} are expected "
-                f"({shown(row.text)!r}); mend or delete it, put fields with the delimiter {self.delimiter!r} in "
-                "quotes, or name another --delimiter."
+                f"{self.name}, line {line} has {actual} fields where {expected} are expected ({shown(record)!r}); mend "
+                f"or delete it, put fields with the delimiter {self.delimiter!r} in quotes, or name another "
+                "--delimiter."
             )
         if "UTF8" in text or "UTF-8" in text:
+            found = re.search(r"Row #(\d+)", text)
             return str(self._wrong_encoding(int(found[1]) if found else None))
         return f"{self.name} is not a well-formed table: {shown(text, 120)}."
 

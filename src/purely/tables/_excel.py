@@ -41,7 +41,7 @@ class ExcelSource(TableSource):
         try:
             book = openpyxl.load_workbook(self.stream, read_only=True, data_only=True)
             sheet, several = book.worksheets[0], len(book.worksheets) > 1
-            first = f"{self.name} has {len(book.worksheets)} sheets; the first, {shown(sheet.title)!r}, is read."
+            first = f"of the {len(book.worksheets)} sheets in {self.name} the first, {shown(sheet.title)!r}, is read."
             self.notes = [first] if several else []
             sheet.reset_dimensions()  # what a file says about its size is often wrong
             for cells in sheet.iter_rows(values_only=True):

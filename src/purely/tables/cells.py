@@ -96,7 +96,7 @@ def guess(name: str, column: pa.Array) -> Guess:
     if column.null_count == len(column):
         return Guess("dropped", reason="all values are missing")
     if pa.types.is_boolean(kind):
-        return Guess("boolean", "typed", read(column, "number", "typed"))
+        return Guess("boolean", "", read(column, "number", "typed"))
     if _is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
         if pa.types.is_integer(kind) and _ID_NAME.search(name) and _is_unique(column.drop_null()):
             return _identifier()
@@ -132,7 +132,7 @@ def _guess_text(name: str, column: pa.Array) -> Guess:
     if len(lower) <= 8 and len(pc.unique(known)) <= 8:
         true, false = (bool(pc.any(pc.is_in(lower, words[:4])).as_py()) for words in (_TRUE, _FALSE))
         if true and false and pc.all(pc.is_in(lower, pa.concat_arrays([_TRUE[:4], _FALSE[:4]]))).as_py():
-            return Guess("boolean", "words", Cells(_truth(texts)[:, None], n_missing))
+            return Guess("boolean", "", Cells(_truth(texts)[:, None], n_missing))
     form, doubt = _date_form(sample)
     if form:
         return Guess("date", form, Cells(_dates_of_text(texts, form), n_missing), warning=doubt)
@@ -172,14 +172,14 @@ def read(column: pa.Array, kind: Kind, form: str) -> Cells:
         return _vectors(column, int(form))
     if kind == "sparse":
         return _sparse_rows(column)
-    if _is_text(column.type) or kind in ("category", "text") or form == "words":
+    if _is_text(column.type) or kind in ("category", "text"):
         texts = _texts(column)
         if kind in ("category", "text"):
             values: Any = texts
         elif kind == "date":
             values = _dates_of_text(texts, _DATES[0] if form == "typed" else form)
         else:
-            values = (_truth(texts) if form == "words" else _numbers_of_text(texts, form))[:, None]
+            values = (_truth(texts) if kind == "boolean" else _numbers_of_text(texts, form))[:, None]
         return Cells(values, texts.null_count)
     if kind == "date":
         dates = _dates(column)

@@ -91,9 +91,10 @@ class LabelValues:
         return number
 
     def spelt(self) -> dict[str, int]:
-        """Rows by value, each as it is spelt most often, in the order of the numbers."""
-        commonest = (s.most_common(1)[0][0] if n else "" for n, s in enumerate(self._spellings))
-        return dict(zip(commonest, self.counts, strict=True))
+        """Rows by value, each word as it is spelt most often, in the order of the numbers."""
+        words = [spelt.most_common(1)[0][0] if spelt else "" for spelt in self._spellings]
+        values = (word if word.casefold() == key else key for key, word in zip(self.keys, words, strict=True))
+        return dict(zip(values, self.counts, strict=True))
 
 
 @dataclass(frozen=True)
@@ -273,7 +274,7 @@ def _told(found: Mapping[str, int], negative: str | None, where: str) -> tuple[s
         likely = next((v for v in values if says(v) == "positive"), values[0])
         raise TableError(
             f"{where} has {_listed(found)}; say which one marks labelled positives, for example "
-            f"--positive {shown(likely)!r}."
+            f"--positive {shown(likely)!r}, and name known negatives, if there are any, with --negative."
         ) from None
     return meaning.positive, meaning.negative, meaning.guessed
 
