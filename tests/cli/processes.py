@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import multiprocessing as mp
 import os
+import resource
 import signal
 import sys
 import tempfile
@@ -35,12 +37,12 @@ class Ended:
 class Running:
     """A command that runs."""
 
-    def __init__(self, arguments, stdin=os.devnull, stdout=None, limits=None):
+    def __init__(self, arguments, stdin=os.devnull, stdout=None, **troubles):
         self.folder = tempfile.TemporaryDirectory()
         self.out, self.err = Path(self.folder.name) / "out", Path(self.folder.name) / "err"
         self.stdout = str(self.out) if stdout is None else str(stdout)
         streams = (str(stdin), self.stdout, str(self.err))
-        self.process = _context.Process(target=_child, args=([os.fsdecode(a) for a in arguments], streams, limits))
+        self.process = _context.Process(target=_child, args=([os.fsdecode(a) for a in arguments], streams, troubles))
         self.process.start()
 
     def kill(self, number=signal.SIGKILL):
@@ -90,12 +92,8 @@ def _open_when_read(pipe, running):
     return None
 
 
-def _child(arguments, streams, limits):
-    """Be the program ``purely`` with its streams as a shell would have made them."""
-    if limits is not None:
-        import resource
-
-        resource.setrlimit(resource.RLIMIT_AS, (limits, limits))
+def _child(arguments, streams, troubles):
+    """Be the program ``purely`` with its streams as a shell would have made them, and with the troubles asked for."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number, path in enumerate(streams):
         if path == CLOSED:
@@ -107,7 +105,38 @@ def _child(arguments, streams, limits):
     for number, name in ((1, "stdout"), (2, "stderr")):
         raw = None if streams[number] == CLOSED else os.fdopen(number, "wb")
         setattr(sys, name, raw and io.TextIOWrapper(raw, line_buffering=number == 2))
+    _trouble(**troubles)
     os._exit(_main(arguments))
+
+
+def _trouble(limits=None, file_size=None, user=None, die=None, fail=None):
+    """Bounds on memory and on files, another user, and steps of the file system at which to die or to fail.
+
+    `die` is (folder, step, signal), `fail` is (folder, step): at that many events of the folder's files (opened for
+    writing, renamed, removed) the process dies, or finds no space left.
+    """
+    for bound, kind in ((limits, resource.RLIMIT_AS), (file_size, resource.RLIMIT_FSIZE)):
+        if bound is not None:
+            resource.setrlimit(kind, (bound, bound))
+    if user is not None and os.geteuid() == 0:
+        os.setgroups([])
+        os.setgid(user)
+        os.setuid(user)
+    if die is not None or fail is not None:
+        folder, step = (die or fail)[:2]
+        seen = []
+
+        def watch(event, values):
+            if event == "open" and (not isinstance(values[2], int) or not values[2] & (os.O_WRONLY | os.O_RDWR)):
+                return
+            if event in ("open", "os.rename", "os.remove", "os.chmod") and folder in os.fsdecode(str(values[0])):
+                seen.append(event)
+                if die is not None and len(seen) == step:
+                    os.kill(os.getpid(), die[2])
+                elif fail is not None and len(seen) >= step and event in ("open", "os.rename"):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        sys.addaudithook(watch)
 
 
 def _main(arguments):
