@@ -14,7 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from purely.files import atomic_path
+from purely.files import replacing
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -76,7 +76,7 @@ def write_rows(name: str, rows: Iterable[Mapping[str, Any]], folder: Path = RESU
     table = [{**row, **provenance()} for row in rows]
     if not table:
         raise ValueError(f"no rows to write to {path}.")
-    with atomic_path(path) as partial, partial.open("w", newline="") as file:
+    with replacing(path) as partial, partial.open("w", newline="") as file:
         writer = csv.DictWriter(file, fieldnames=list(table[0]))
         writer.writeheader()
         writer.writerows(table)

@@ -20,7 +20,7 @@ from scipy.stats import ttest_rel
 from experiments.paper.config import COLUMNS, DATASETS, Config
 from experiments.paper.store import Store
 from experiments.sets import PAPER_SETS
-from purely.files import atomic_path
+from purely.files import replacing
 
 #: The paper's tables, cell by cell (data set, prior and column; mean, standard error, bold).
 PAPER = Path(__file__).parent / "paper_tables.csv"
@@ -140,7 +140,7 @@ def write_tables(config: Config, folder: Path) -> list[Path]:
 def write_csv(path: Path, rows: list[dict[str, Any]]) -> Path:
     """Write rows compressed, the same bytes for the same rows."""
     with (
-        atomic_path(path) as partial,
+        replacing(path) as partial,
         partial.open("wb") as raw,
         gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0) as packed,
         io.TextIOWrapper(packed, newline="") as text,

@@ -28,9 +28,21 @@ from sklearn.utils import column_or_1d
 
 from purely.exceptions import LabelWarning
 
-__all__ = ["LabelMeaning", "PULabels", "Scenario", "check_scenario", "find_meaning", "read_labels", "stack"]
+__all__ = [
+    "LabelMeaning",
+    "PULabels",
+    "Saying",
+    "Scenario",
+    "check_scenario",
+    "find_meaning",
+    "read_labels",
+    "says",
+    "stack",
+]
 
 Scenario = Literal["case-control", "single-sample"]
+#: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.
+Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
 _HOW_TO_LABEL = "Mark labelled positives with 1 and unlabelled rows with 0."
 
@@ -89,9 +101,9 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     >>> find_meaning(["1", "0", ""]).negative
     '0'
     """
-    said: dict[str, list[Any]] = {kind: [] for kind in ("positive", "unlabelled", "no", "negative", "other")}
+    said: dict[str, list[Any]] = {kind: [] for kind in get_args(Saying)}
     for value in values:
-        said[_says(value)].append(value)
+        said[says(value)].append(value)
     candidates = said["positive"] or said["other"]
     unlabelled = said["unlabelled"] or said["no"] or said["negative"]
     if len(values) == 2:
@@ -108,7 +120,15 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     raise ValueError(f"{len(values)} different values ({_listed(values)})")
 
 
-def _says(value: Any) -> str:
+def says(value: Any) -> Saying:
+    """What one value says of its row, by the words of this module.
+
+    Examples
+    --------
+    >>> from purely.labels import says
+    >>> says("Not labelled"), says(1.0), says("fraud")
+    ('unlabelled', 'positive', 'other')
+    """
     text = _plain(value)
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
@@ -117,9 +137,12 @@ def _says(value: Any) -> str:
         word = str(int(number))  # 1, 1.0, True and "1.00" are one label
     else:
         word = str(text).casefold().translate(_NO_SPACES)
-    for kind, words in (("positive", POSITIVE), ("unlabelled", UNLABELLED), ("no", NOT_POSITIVE)):
-        if word in words:
-            return kind
+    if word in POSITIVE:
+        return "positive"
+    if word in UNLABELLED:
+        return "unlabelled"
+    if word in NOT_POSITIVE:
+        return "no"
     return "negative" if word in NEGATIVE else "other"
 
 
@@ -365,7 +388,7 @@ def _refuse_one_class(only: Any) -> NoReturn:
         "positive": "every row is a labelled positive and there are no unlabelled rows",
         "unlabelled": "every row is unlabelled and there is no labelled positive",
         "no": "every row is unlabelled and there is no labelled positive",
-    }.get(_says(only), f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart")
+    }.get(says(only), f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart")
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ def sentence(done):
     [
         (b"", "is empty"),
         (b"\n\n", "holds no text"),
-        (b"a,b,label\n", "is empty in every row"),
+        (b"a,b,label\n", "has no rows below its column names"),
         (("a,b,label\n" + "1,2\n" + ROWS).encode(), "line 2 has 2 fields where 3 are expected"),
         (("a,b,label\n1,2,3,4\n" + ROWS).encode(), "line 2 has 4 fields"),
         (b"\x00\x01\x02\x03" * 50, "not plain text"),
@@ -29,10 +30,13 @@ def sentence(done):
         (("a,b\xe9,label\n" + ROWS).encode("latin-1"), "line 1 is not utf-8 text"),
         (ROWS.encode(), "line 1 holds values"),
         (GOOD.replace("a,b,", "a,a,").encode(), "has 2 columns named 'a'"),
-        (GOOD.replace(",label", ",lable").encode(), "which column holds the labels?"),
+        (GOOD.replace(",label", ",lable").encode(), "likely it is 'lable'"),
         (GOOD.replace(",1\n", ",\n").encode(), "is empty in every row"),
         (("a,b,label\n" + ROWS.replace(",\n", ",1\n")).encode(), "in every row"),
-        (("a,b,label\n" + ROWS.replace(",\n", ",maybe\n").replace(",1\n", ",surely\n")).encode(), "--positive"),
+        (
+            ("a,b,label\n1,2,never\n" + ROWS.replace(",\n", ",maybe\n").replace(",1\n", ",surely\n")).encode(),
+            "--positive",
+        ),
         (("a,b,label\n" + "1,1,1\n" * 30 + "1,1,0\n" * 30).encode(), "no column is of use"),
         (("a,b,label\n" + "1,1,1\n" * 3 + "1,2,0\n" * 30).encode(), "has 3 labelled positives; at least 10"),
         (('a,b,label\n1,"' + "x" * (17 << 20) + "\n" + ROWS).encode(), "MB"),
@@ -60,7 +64,10 @@ def test_malformed_csv(purely, tmp_path, content, expected):
         ("t.libsvm", b"1:3 2:4\n", "line 1"),
         ("t.csv.gz", b"\x1f\x8b\x08 and so on", "damaged or cut off"),
         ("t.csv.xz", b"\xfd7zXZ\x00 and so on", "damaged or cut off"),
-        ("t.xlsx", b"PK\x03\x04", "--format"),
+        ("t.xlsx", b"PK\x03\x04", "not an Excel file"),
+        ("t.xls", b"\xd0\xcf\x11\xe0 and so on", "save it as .xlsx or CSV"),
+        ("t.csv", b"PK\x03\x04 and so on", "unpack it first"),
+        ("t.doc", GOOD.encode(), "--format"),
     ],
 )
 def test_malformed_files_of_other_formats(purely, tmp_path, name, content, expected):
@@ -91,14 +98,13 @@ def test_other_delimiters_and_no_header(purely, tmp_path):
     assert purely("inspect", tmp_path / "l.csv", "--encoding", "latin-1").status == 0
 
 
-def test_a_number_that_is_none_stops_a_prediction_with_its_line(purely, model, customers, tmp_path):
+def test_a_number_that_is_none_counts_as_missing_and_is_said(purely, model, customers, tmp_path):
     lines = customers.read_text().splitlines()
     lines[11] = lines[11].replace(lines[11].split(",")[2], "forty", 1)
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     done = purely("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv")
-    assert done.status == 1
-    assert "line 12: column 'age' has the value 'forty'" in sentence(done)
-    assert [p.name for p in tmp_path.iterdir()] == ["t.csv"]
+    assert done.status == 0
+    assert "cannot be read and count as missing, in 400 rows: 'age' (1)" in sentence(done)
 
 
 def test_infinite_numbers_count_as_missing(purely, tmp_path):
@@ -142,14 +148,15 @@ def test_an_interrupt_leaves_with_130(purely, customers, monkeypatch):
     assert purely("inspect", customers).status == 130
 
 
-def test_a_missing_extra_gives_the_pip_command(purely, customers, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "purely.report", None)
-    done = purely("report", customers, "--label", "fraud", "-o", tmp_path / "r.html")
-    assert done.status == 1
-    for name in [name for name in sys.modules if name.split(".")[0] == "jinja2"]:
+@pytest.mark.parametrize(("module", "extra"), [("jinja2", "report"), ("openpyxl", "excel")])
+def test_a_missing_extra_gives_the_pip_command(purely, customers, tmp_path, monkeypatch, module, extra):
+    for name in [n for n in sys.modules if n.split(".")[0] == module or n.startswith("purely.report")]:
         monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr("purely.cli._report.import_module", lambda _: __import__("jinja2"))
-    done = purely("report", customers, "--label", "fraud", "-o", tmp_path / "r.html")
+    monkeypatch.setitem(sys.modules, module, None)
+    book = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(book, "w") as archive:
+        archive.writestr("xl/workbook.xml", "")
+    file = book if module == "openpyxl" else customers
+    done = purely("report", file, "--label", "fraud", "-o", tmp_path / "r.html", "--max-rows", 100)
     assert done.status == 1
-    assert "pip install 'purely[report]'" in sentence(done)
+    assert f"pip install 'purely[{extra}]'" in sentence(done)

@@ -89,15 +89,30 @@ def test_a_killed_fit_is_resumed_to_the_same_model(tmp_path, size):
         run_through(*common, "-o", resumed, "--resume")
         rows = make_customers(20, 50, seed=6)
         np.testing.assert_array_equal(load(resumed).predict_proba(rows), load(whole).predict_proba(rows))
-        assert not (tmp_path / "resumed.purely.resume").exists()
+        assert sorted(p.name for p in tmp_path.iterdir()) == ["resumed.purely", "t.csv", "whole.purely"]
 
 
-def test_a_resumed_fit_uses_the_stored_stages(purely, customers, tmp_path, monkeypatch):
-    """The class prior is not estimated again, and another setting is refused."""
-    from purely.prior import ClassPrior
+def test_a_resumed_fit_takes_up_the_networks(purely, customers, tmp_path, monkeypatch):
+    """Networks are not trained again from the start, and another setting is refused."""
+    pytest.importorskip("torch")
+    from purely.nn import training
 
     out = tmp_path / "m.purely"
-    common = ("fit", customers, "--label", "fraud", "--drop", "truth", "--size", "light", "-o", out)
+    unfinished = tmp_path / ".m.purely.purely-resume"
+    common = (
+        "fit",
+        customers,
+        "--label",
+        "fraud",
+        "--drop",
+        "truth",
+        "--size",
+        "fast",
+        "--class-prior",
+        0.3,
+        "-o",
+        out,
+    )
 
     def die(*_, **__):
         raise RuntimeError("killed here")
@@ -105,13 +120,13 @@ def test_a_resumed_fit_uses_the_stored_stages(purely, customers, tmp_path, monke
     with monkeypatch.context() as patch:
         patch.setattr("purely.classifiers.auto.PUClassifier.finish_fit", die)
         assert purely(*common).status == 1
-    assert not out.exists()
-    assert (tmp_path / "m.purely.resume" / "prior.purely").exists()
+    assert [p.name for p in tmp_path.iterdir()] == [unfinished.name]
     done = purely(*common, "--resume", "--seed", 3)
     assert done.status == 1
     assert "other data or settings" in " ".join(done.err.split())
-    monkeypatch.setattr(ClassPrior, "fit", die)
-    done = purely(*common, "--resume")
+    with monkeypatch.context() as patch:
+        patch.setattr(training, "Stepper", die)  # no step of training is left to do
+        done = purely(*common, "--resume")
     assert done.status == 0, done.err
-    assert "resumed with the class prior" in done.err.casefold()
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.purely"]
+    assert "resumed with the networks" in done.err.casefold()
+    assert [p.name for p in tmp_path.iterdir()] == ["m.purely"]

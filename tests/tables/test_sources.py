@@ -1,4 +1,4 @@
-"""Readers: one table in every format, and the rule for labels."""
+"""Readers: one table in every format."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import scipy.sparse as sp
 
 from purely.tables import TableEncoder, TableError, find_label_rule, open_table, read_table
-from purely.tables._labels import label_texts
 
 
 @pytest.fixture
@@ -73,7 +72,8 @@ def test_libsvm_is_read_as_scikit_learn_reads_it(tmp_path):
     expected, labels = load_svmlight_file(str(tmp_path / "t.libsvm"))
     matrix = TableEncoder(sparse=True).fit(found.select(["features"])).transform(found)
     np.testing.assert_allclose(matrix.toarray(), expected.toarray())
-    np.testing.assert_array_equal(label_texts(found["label"].combine_chunks()), [str(int(v)) for v in labels])
+    rule = find_label_rule("label", {"1": 30, "0": 30})
+    np.testing.assert_array_equal(rule.of(found["label"].combine_chunks()), labels)
 
 
 def test_npz_dense_and_sparse(tmp_path):
@@ -81,59 +81,17 @@ def test_npz_dense_and_sparse(tmp_path):
     np.savez(tmp_path / "d.npz", X=X, y=np.arange(40) % 2, name=np.array([f"r{i}" for i in range(40)]))
     source = open_table(tmp_path / "d.npz")
     assert source.names == ["x0", "x1", "x2", "y", "name"]
-    assert source.n_rows == 40
+    assert sum(batch.num_rows for batch in source.batches()) == 40
     S = sp.random(40, 300, density=0.05, random_state=1, format="csr")
     sp.save_npz(tmp_path / "s.npz", S)
     found = read_table(tmp_path / "s.npz")
     matrix = TableEncoder(sparse=True).fit(found).transform(found)
-    np.testing.assert_allclose(matrix.toarray(), S.toarray()[:, : matrix.shape[1]])
+    np.testing.assert_allclose(matrix.toarray(), S.toarray()[:, np.unique(S.indices)])  # the columns that occur
 
 
 def test_a_stream_of_any_length_is_read_in_batches(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1.5,text\n" * 2_500_000)
-    sizes = [batch.num_rows for batch in open_table(path).batches(["a"], {"a": pa.float64()})]
+    sizes = [batch.num_rows for batch in open_table(path).batches(["a"])]
     assert sum(sizes) == 2_500_000
     assert max(sizes) < 2_500_000
-
-
-@pytest.mark.parametrize(
-    ("counts", "positive"),
-    [
-        ({"1": 5, "0": 9}, "1"),
-        ({"1": 5, "-1": 9}, "1"),
-        ({"1": 5, None: 9}, "1"),
-        ({"true": 5, "false": 9}, "true"),
-        ({"Yes": 5, "no": 3, None: 2}, "Yes"),
-        ({"fraud": 5, None: 9}, "fraud"),
-        ({"fraud": 5, "unknown": 9}, "fraud"),
-        ({"2": 5, "1": 9}, "2"),
-        ({"7": 5, "3": 9}, "7"),
-    ],
-)
-def test_the_positive_value_is_found(counts, positive):
-    rule = find_label_rule("y", counts)
-    assert rule.positive == positive
-    assert rule.n_positive == 5
-    assert rule.n_unlabelled == sum(counts.values()) - 5
-
-
-@pytest.mark.parametrize(
-    ("counts", "message"),
-    [
-        ({None: 5}, "is empty in every row"),
-        ({"1": 5}, "no unlabelled rows"),
-        ({"0": 5}, "no labelled positive"),
-        ({"cat": 5, "dog": 5}, "--positive"),
-        ({"1": 5, "2": 3, "0": 1}, "--positive"),
-    ],
-)
-def test_labels_that_say_nothing_are_refused(counts, message):
-    with pytest.raises(TableError, match=message):
-        find_label_rule("y", counts)
-
-
-def test_labels_of_any_type_have_one_text():
-    for column in (pa.array([1, 0, None]), pa.array([1.0, 0.0, None]), pa.array(["1", "0.0", ""])):
-        assert label_texts(column).tolist() == ["1", "0", None]
-    assert label_texts(pa.array([True, False, None])).tolist() == ["true", "false", None]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from purely.prior.density_ratio import METHODS
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
@@ -20,7 +21,6 @@ from experiments.paper.draws import Draw
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds
 from purely.prior.alphamax import alphamax
-from purely.prior.density_ratio import METHODS
 from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.ratio import built_in
 

@@ -22,11 +22,14 @@ from numpy.typing import ArrayLike
 
 from purely.assumptions._common import AssumptionCheck, AssumptionReport
 from purely.assumptions._identifiability import check_identifiability
+from purely.assumptions._leaks import LEAK, STRONG, column_areas
 from purely.assumptions._sampling import check_sampling
 from purely.assumptions._selection import check_selection, check_top
 from purely.labels import Scenario
 
 __all__ = [
+    "LEAK",
+    "STRONG",
     "AssumptionCheck",
     "AssumptionReport",
     "check_assumptions",
@@ -34,6 +37,7 @@ __all__ = [
     "check_sampling",
     "check_selection",
     "check_top",
+    "column_areas",
 ]
 
 

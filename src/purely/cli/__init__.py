@@ -1,26 +1,25 @@
 """The command line: ``purely``, with a command for each question.
 
-Needs ``pip install 'purely[cli]'``. The commands are in modules of their own; what they share is in ``_session``
-(output, errors, progress), ``_options`` and ``_data`` (from a file to rows and labels).
+Needs ``pip install 'purely[cli]'``. Each command has a module; what they share is in ``_session`` (options, output,
+errors), ``_options``, ``_data`` (from files to rows and labels) and ``_scoring``.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Entry point of the command ``purely``; leaves with 0, 1 (data), 2 (usage) or 130 (interrupt)."""
-    try:
-        import pyarrow  # noqa: F401
-        import rich  # noqa: F401
-        import typer  # noqa: F401
-    except ModuleNotFoundError as error:
-        print(f"purely: the command line needs {error.name}. Try: pip install 'purely[cli]'", file=sys.stderr)
-        raise SystemExit(2) from None
-    from purely.cli._app import run
+    for needed in ("pyarrow", "typer"):
+        if find_spec(needed) is None:
+            print(f"purely: the command line needs {needed}. Try: pip install 'purely[cli]'", file=sys.stderr)
+            raise SystemExit(2)
+    from purely.cli._app import prepare_process, run
 
+    prepare_process()
     raise SystemExit(run(arguments))

@@ -1,53 +1,44 @@
-"""From a file to rows and labels, in bounded memory."""
+"""From files to rows and labels, and to outputs that destroy nothing."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from purely.cli._session import CommandError, Session, UsageError
-from purely.tables import LabelRule, TableError, TableSource, find_label_rule, open_table
-from purely.tables._errors import shown
-from purely.tables._labels import count_labels
+from purely.cli import _options as o
+from purely.cli._session import CommandError, Session
+from purely.files import STDIN, is_same_file, is_stream, shown
+from purely.labels import Scenario, find_meaning
+from purely.persistence import ModelFileError, describe
+from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
+from purely.tables.errors import nearest
+from purely.tables.labels import LabelValues
+from purely.tables.leaks import find_leaks, said_of_leaks
+from purely.tables.rows import draw_rows
+from purely.tables.source import Pair
 
-if TYPE_CHECKING:
-    from purely.tables import TableEncoder
-
-__all__ = ["FileOptions", "TrainingData", "label_column", "load_training"]
+__all__ = ["TrainingData", "check_output", "find_label", "load_training", "scenario_of"]
 
 #: Names of label columns that are taken without being asked for.
 USUAL_LABELS = ("label", "y")
-#: The fewest rows of a kind that anything can be learnt from.
-FEWEST = 10
-
-
-@dataclass(frozen=True)
-class FileOptions:
-    """How a file is read and which columns play a part of their own."""
-
-    path: Path
-    format: str | None = None
-    delimiter: str | None = None
-    encoding: str = "utf-8"
-    header: bool = True
-    label: str | None = None
-    positive: str | None = None
-    ids: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    truth: str | None = None
-
-    def open(self) -> TableSource:
-        """Open the file."""
-        return open_table(
-            self.path, format=self.format, delimiter=self.delimiter, encoding=self.encoding, header=self.header
-        )
+#: The fewest rows of a kind that anything can be learnt from; fewer positives than the second are worth a note.
+FEWEST, FEW = 10, 100
+#: What the first bytes of a file that may be replaced are, by the output's ending.
+SIGNATURES = {
+    ".parquet": (b"PAR1",),
+    ".pq": (b"PAR1",),
+    ".png": (b"\x89PNG",),
+    ".pdf": (b"%PDF",),
+    ".svg": (b"<?xml", b"<svg"),
+    ".html": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+    ".htm": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+}
 
 
 @dataclass(frozen=True)
@@ -61,34 +52,31 @@ class TrainingData:
         1 for labelled positives, 0 for unlabelled rows.
     table : pyarrow.Table
         The same rows as they were in the file.
+    number : ndarray of int
+        The number of each record in its file, from 1.
     encoder : TableEncoder
     rule : LabelRule
         With the counts of the whole file.
-    n_rows : int
-        Rows of the file.
+    source : TableSource
     """
 
     X: Any
     y: NDArray[np.intp]
-    table: Any
+    table: pa.Table
+    number: NDArray[np.int64]
     encoder: TableEncoder
     rule: LabelRule
-    n_rows: int
+    source: TableSource
 
     @property
-    def n_positive(self) -> int:
-        """Labelled positives used."""
-        return int(self.y.sum())
-
-    @property
-    def n_unlabelled(self) -> int:
-        """Unlabelled rows used."""
-        return int(self.y.size - self.y.sum())
+    def n_rows(self) -> int:
+        """Rows of the file or files."""
+        return sum(self.rule.counts.values())
 
     @property
     def sampled(self) -> bool:
         """Whether some rows were left out."""
-        return self.y.size < self.n_rows
+        return self.y.size < self.n_rows - self.rule.n_negative
 
     def summary(self) -> dict[str, Any]:
         """For JSON."""
@@ -96,8 +84,9 @@ class TrainingData:
             "rows": self.n_rows,
             "positives": self.rule.n_positive,
             "unlabelled": self.rule.n_unlabelled,
-            "positives_used": self.n_positive,
-            "unlabelled_used": self.n_unlabelled,
+            "negatives": self.rule.n_negative,
+            "positives_used": int(self.y.sum()),
+            "unlabelled_used": int((self.y == 0).sum()),
             "features": int(self.X.shape[1]),
             "label": self.rule.column,
             "positive_value": self.rule.positive,
@@ -105,132 +94,148 @@ class TrainingData:
 
     def line(self) -> str:
         """For people."""
+        negative = f"{self.rule.n_negative:,} known negatives, " if self.rule.n_negative else ""
         line = (
-            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows, "
+            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows, {negative}"
             f"{self.X.shape[1]:,} features"
         )
-        used = f"{self.n_positive:,} and {self.n_unlabelled:,} of them, drawn at random, are used (--max-rows)"
+        used = f"{int(self.y.sum()):,} and {int((self.y == 0).sum()):,} of them, drawn at random, are used (--max-rows)"
         return f"{line}\n{used}" if self.sampled else line
 
 
-def label_column(source: TableSource, asked: str | None) -> str:
+def load_training(
+    session: Session, files: o.Files, reading: o.Reading, sampling: o.Sampling, *, warn: bool = True
+) -> TrainingData:
+    """Read files once: labels and rows, of each kind at most `max_rows`; then encode the rows."""
+    source = reading.open_all(files)
+    label = find_label(source, sampling.label)
+    ids, drop = tuple(sampling.id or ()), tuple(sampling.drop or ())
+    columns = _feature_columns(source, label, ids, drop)
+    with session.step("Reading rows") as step:
+        rows = draw_rows(
+            source,
+            label,
+            list(dict.fromkeys([label, *ids, *columns])),
+            positive=sampling.positive,
+            negative=sampling.negative,
+            max_rows=sampling.max_rows,
+            seed=session.seed,
+            progress=step.reach,
+        )
+    rule = rows.rule
+    session.note(*source.notes, *rule.notes)
+    for count, kind in ((rule.n_positive, "labelled positives"), (rule.n_unlabelled, "unlabelled rows")):
+        if count < FEWEST:
+            raise CommandError(f"{source.name} has {count} {kind}; at least {FEWEST} are needed to learn anything.")
+    if rule.n_positive < FEW:
+        session.note(f"there are only {rule.n_positive} labelled positives; estimates will be rough.")
+    with session.step("Encoding columns"):
+        encoder = TableEncoder()
+        try:
+            X = encoder.fit_transform(rows.table.select(columns))
+        except TableError as error:
+            raise TableError(f"{source.name}: {error}") from error
+    two = isinstance(source, Pair)
+    encoder.origin_ = Origin(
+        files.name,
+        sum(rule.counts.values()),
+        None if two else label,
+        None if two else rule.positive,
+        rule.negative,
+        ids,
+    )
+    leaks = find_leaks(X, rows.positive, encoder, session.seed) if warn else []
+    if leaks:
+        session.note(said_of_leaks(leaks))
+    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source)
+
+
+def find_label(source: TableSource, asked: str | None) -> str:
     """The label column: the one asked for, or one of a usual name."""
+    if isinstance(source, Pair):
+        if asked is not None:
+            raise CommandError("with positives and pool in two files there is no label column: leave out --label.", 2)
+        return Pair.LABEL
     if asked is not None:
         source.check_columns([asked], "label column")
         return asked
     found = next((name for name in USUAL_LABELS if name in source.names), None)
     if found is None:
-        names = ", ".join(repr(shown(n, 20)) for n in source.names[:6]) + (", ..." if len(source.names) > 6 else "")
-        raise UsageError(f"which column holds the labels? Name it with --label; {source.file.name} has: {names}.")
+        likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
+        tell = f"likely it is {likely}." if likely else nearest("", source.names)
+        raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
     return found
 
 
-def feature_columns(source: TableSource, options: FileOptions, label: str | None) -> list[str]:
-    """Columns that are neither label, id, truth nor dropped."""
-    source.check_columns(options.ids, "id column")
-    source.check_columns(options.drop, "column to drop")
-    if options.truth is not None:
-        source.check_columns([options.truth], "truth column")
-    left_out = {label, options.truth, *options.ids, *options.drop}
-    if label in (*options.ids, *options.drop):
-        raise UsageError(f"the label column {label!r} is also named with --id or --drop.")
-    columns = [name for name in source.names if name not in left_out]
+def _likely_labels(source: TableSource) -> list[str]:
+    """Columns that read like labels in the first rows: positives in a minority, the others empty or saying no."""
+    batch = next(source.batches(), None)
+    found = []
+    for name, column in zip(source.names, [] if batch is None else batch.columns, strict=False):
+        values = LabelValues(name, most=3)
+        try:
+            values.read(column)
+            present = [v for v, n in values.spelt().items() if n]
+            meaning = find_meaning(present)
+        except ValueError:
+            continue
+        if not meaning.guessed and 2 * values.spelt()[meaning.positive] < sum(values.counts):
+            found.append(name)
+    return found[:3]
+
+
+def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: Sequence[str]) -> list[str]:
+    """Columns that are neither label nor id nor dropped."""
+    source.check_columns(ids, "id column")
+    source.check_columns(drop, "column to drop")
+    if label in (*ids, *drop):
+        raise CommandError(f"the label column {shown(label)!r} is also named with --id or --drop.", 2)
+    columns = [name for name in source.names if name not in {label, *ids, *drop}]
     if not columns:
-        raise CommandError(
-            f"{source.file.name} has no column left to learn from beside {', '.join(map(repr, left_out))}."
-        )
+        raise CommandError(f"{source.name} has no column left to learn from.")
     return columns
 
 
-def load_training(session: Session, options: FileOptions, *, max_rows: int) -> TrainingData:
-    """Read a file: labels first, then the rows, of which at most `max_rows` of each kind are kept, and encode them."""
-    with session.step("Reading labels") as step:
-        source = options.open()
-        label = label_column(source, options.label)
-        columns = feature_columns(source, options, label)
-        counts: Counter[str | None] = Counter()
-        for batch in source.batches([label]):
-            count_labels(counts, batch.column(0))
-            step.update(source.done)
-    for note in source.notes:
-        session.note(note)
-    rule = find_label_rule(label, counts, options.positive, file=source.file.name)
-    _note_labels(session, rule)
-    for count, kind in ((rule.n_positive, "labelled positives"), (rule.n_unlabelled, "unlabelled rows")):
-        if count < FEWEST:
-            raise CommandError(
-                f"{source.file.name} has {count} {kind}; at least {FEWEST} are needed to learn anything."
-            )
-    with session.step("Reading rows") as step:
-        wanted = list(dict.fromkeys([label, *options.ids, *([options.truth] if options.truth else []), *columns]))
-        table, positive = _draw(source, wanted, rule, max_rows, session.seed, step)
-    with session.step("Encoding columns"):
-        from purely.tables import TableEncoder
-
-        try:
-            encoder = TableEncoder().fit(table.select(columns))
-        except TableError as error:
-            raise CommandError(f"{source.file.name}: {error}") from error
-        encoder.origin_ = {
-            "label": label,
-            "positive": rule.positive,
-            "id": list(options.ids),
-            "file": options.path.name,
-            "rows": sum(counts.values()),
-        }
-        X = encoder.transform(table)
-    return TrainingData(X, positive.astype(np.intp), table, encoder, rule, sum(counts.values()))
-
-
-def _note_labels(session: Session, rule: LabelRule) -> None:
-    others = rule.others
-    if others:
-        listed = ", ".join(f"{shown(v, 20)!r} ({n:,} rows)" for v, n in list(others.items())[:3])
+def scenario_of(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
+    """What the unlabelled rows are; said where nobody has."""
+    if asked is None and files.pool is None:
         session.note(
-            f"rows whose {shown(rule.column)!r} is not {shown(rule.positive)!r} count as unlabelled, also those with "
-            f"{listed}{', ...' if len(others) > 3 else ''}."
+            "the unlabelled rows are taken as a sample of the whole population (case-control). If the labelled rows "
+            "were found among the rows of this file, as reported frauds are, add --scenario single-sample."
         )
-    if FEWEST <= rule.n_positive < 100:
-        session.note(f"there are only {rule.n_positive} labelled positives; estimates will be rough.")
+    return "single-sample" if asked == o.Scenario.single_sample else "case-control"
 
 
-def _draw(
-    source: TableSource, columns: Sequence[str], rule: LabelRule, max_rows: int, seed: int, step: Any
-) -> tuple[Any, NDArray[np.bool_]]:
-    """Rows of each kind drawn at random, at most `max_rows`, in the file's order.
+def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Sequence[str], force: bool) -> None:
+    """Refuse an output that would destroy something: an input, or a file that is not of the output's kind.
 
-    Each row gets a random number; those with the smallest are kept. No more than about twice as many rows as are kept
-    are ever in memory.
+    `endings` are those it may have; none stands for a model.
     """
-    rng = np.random.default_rng([seed, 7])
-    parts: list[Any] = []
-    keys: list[NDArray[np.float64]] = []
-    held = 0
-    keep_all = rule.n_positive <= max_rows and rule.n_unlabelled <= max_rows
-    for batch in source.batches(columns):
-        positive = rule.mask(batch.column(columns.index(rule.column)))
-        key = rng.random(batch.num_rows)
-        parts.append(batch)
-        keys.append(np.where(positive, -1.0 - key, key))  # the sign says the kind
-        held += batch.num_rows
-        step.update(source.done)
-        if not keep_all and held > 2 * max_rows + (1 << 17):
-            parts, keys = _prune(parts, keys, max_rows)
-            held = sum(k.size for k in keys)
-    if not keep_all:
-        parts, keys = _prune(parts, keys, max_rows)
-    return pa.Table.from_batches(parts).combine_chunks(), np.concatenate(keys) < 0.0
+    if out is None or is_stream(out):
+        return
+    name, ending = shown(out, 120), out.suffix.lower()
+    for path in inputs:
+        if path is not None and is_same_file(out, path):
+            what = "the standard input" if str(path) == STDIN else "an input of this command"
+            raise CommandError(f"the output {name!r} is {what}, which it would replace; name another file.")
+    if endings and ending not in endings:
+        raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
+    if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):
+        raise CommandError(f"{name!r} is named like a table; name the model for example {out.stem + '.purely'!r}.")
+    if not force and out.is_file() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
+        kind = "a model" if not endings else f"a {ending.removeprefix('.')} file"
+        raise CommandError(f"{name!r} exists and is not {kind}; name another file, or replace it with --force.")
 
 
-def _prune(parts: list[Any], keys: list[NDArray[np.float64]], max_rows: int) -> tuple[list[Any], list[Any]]:
-    whole = np.concatenate(keys)
-    limits = []
-    for own in (-1.0 - whole[whole < 0.0], whole[whole >= 0.0]):
-        limits.append(np.partition(own, max_rows - 1)[max_rows - 1] if own.size > max_rows else np.inf)
-    kept_parts, kept_keys = [], []
-    for part, key in zip(parts, keys, strict=True):
-        chosen = np.where(key < 0.0, -1.0 - key <= limits[0], key <= limits[1])
-        if chosen.any():
-            kept_parts.append(part.filter(pa.array(chosen)))
-            kept_keys.append(key[chosen])
-    return kept_parts, kept_keys
+def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:
+    if model:
+        try:
+            describe(path)
+        except ModelFileError:
+            return False
+        return True
+    with path.open("rb") as stream:
+        start = stream.read(4096)
+    if ending in SIGNATURES:
+        return start.startswith(SIGNATURES[ending])
+    return b"\x00" not in start and start[:4] not in (b"%PDF", b"PAR1")

@@ -9,30 +9,12 @@ import numpy as np
 import pyarrow as pa
 import typer
 
+from purely import datasets
 from purely.cli import _options as o
-from purely.cli._output import check_output, rows_to
-from purely.cli._session import CommandError, Session, run_command
-
-HELP = """The seven public datasets.
-
-\b
-Examples:
-  purely datasets
-  purely datasets fetch a9a --out a9a.csv
-  purely datasets fetch 20news --positives 800 --out news.csv
-"""
-
-FETCH_HELP = """Draw a positive-unlabelled file from a dataset, with the truth beside it.
-
-The file has the columns of the dataset, 'label' (1 for labelled positives,
-empty for unlabelled rows) and 'truth' (1 or 0), which learning must not see:
-give --drop truth, or --truth truth to evaluate.
-
-\b
-Examples:
-  purely datasets fetch a9a --out a9a.csv
-  purely fit a9a.csv --drop truth -o a9a.purely
-"""
+from purely.cli._data import check_output
+from purely.cli._session import CommandError, Session, with_options
+from purely.tables.errors import nearest
+from purely.tables.writing import ENDINGS, writing_table
 
 #: Datasets with their fetchers.
 FETCHERS = {
@@ -46,95 +28,54 @@ FETCHERS = {
 }
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the commands."""
-    group = typer.Typer(help=HELP, invoke_without_command=True, rich_markup_mode=None)
-    group.callback()(list_command)
-    group.command("fetch", help=FETCH_HELP, short_help="Draw a positive-unlabelled file.")(fetch_command)
-    app.add_typer(group, name="datasets")
-
-
-def list_command(
-    ctx: typer.Context, seed: o.Seed = 0, json: o.Json = False, quiet: o.Quiet = False, debug: o.Debug = False
-) -> None:
-    """List the datasets; see HELP."""
-    if ctx.invoked_subcommand is None:
-        run_command(Session(json, quiet, debug, seed), _list)
-
-
-def _list(session: Session) -> None:
-    from purely.datasets._registry import DESCRIPTIONS
-
-    session.table(["name", "what it is"], [[name, DESCRIPTIONS[name]] for name in FETCHERS], text_columns=2)
-    session.say("", "purely datasets fetch NAME --out FILE draws a positive-unlabelled file.")
-    session.finish({"datasets": {name: DESCRIPTIONS[name] for name in FETCHERS}})
-
-
-def fetch_command(
+def _fetch(
+    session: Session,
     name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(FETCHERS) + ".", show_default=False)],
+    *,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV or Parquet.", show_default=False)],
     positives: Annotated[int, typer.Option(min=1, help="Labelled positives.")] = 1000,
     unlabelled: Annotated[int, typer.Option(min=1, help="Unlabelled rows.")] = 4000,
     class_prior: Annotated[
         float | None, typer.Option(min=0.0, max=1.0, help="Share of positives in the pool.  [default: the dataset's]")
     ] = None,
-    scenario: o.ScenarioOption = o.Scenario.case_control,
+    scenario: o.ScenarioOption = None,
     download: Annotated[
         bool, typer.Option("--download/--offline", help="Whether to download what is not here.")
     ] = True,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
+    force: o.Force = False,
 ) -> None:
-    """Fetch a dataset; see FETCH_HELP."""
+    """Draw a positive-unlabelled file from a dataset, with the truth beside it.
+
+    The file has the columns of the dataset, 'label' (1 for labelled positives,
+    empty for unlabelled rows) and 'truth' (1 or 0), which learning must not see:
+    give --drop truth, or --truth truth to evaluate.
+
+    For example:
+      purely datasets fetch a9a --out a9a.csv
+      purely fit a9a.csv --drop truth -o a9a.purely
+    """
     if name not in FETCHERS:
-        from purely.tables._errors import nearest
-
-        raise typer.BadParameter(f"there is no dataset {name!r}; {nearest(name, FETCHERS)}")
-    run_command(
-        Session(json, quiet, debug, seed),
-        lambda session: _fetch(session, name, out, positives, unlabelled, class_prior, scenario.value, download),
-    )
-
-
-def _fetch(
-    session: Session,
-    name: str,
-    out: Path,
-    positives: int,
-    unlabelled: int,
-    class_prior: float | None,
-    scenario: Any,
-    download: bool,
-) -> None:
-    import purely.datasets as datasets
-
-    check_output(out)
-    with session.step(f"Reading {name}"):
-        options: dict[str, Any] = {"download_if_missing": download}
-        if name == "20news":
-            options["return_text"] = True
-        bunch = getattr(datasets, FETCHERS[name])(**options)
-    places = np.arange(len(bunch.target))[:, None]
-    draw = datasets.make_pu(
-        places,
-        bunch.target,
-        n_positive=positives,
-        n_unlabelled=unlabelled,
-        class_prior=class_prior,
-        scenario=scenario,
-        random_state=session.seed,
-    )
-    order = np.random.default_rng(session.seed).permutation(draw.y.size)
-    rows = draw.X[order, 0]
-    label, truth = draw.y[order], draw.y_true[order]
-    columns = _columns(bunch, rows)
-    columns["label"] = pa.array([1 if v else None for v in label.tolist()], type=pa.int8())
-    columns["truth"] = pa.array(truth.astype(np.int8))
-    table = pa.table(columns)
-    with rows_to(out, table.schema) as writer:
-        for batch in table.to_batches(max_chunksize=4096):
+        raise CommandError(f"there is no dataset {name!r}; {nearest(name, FETCHERS)}", 2)
+    check_output(out, [], endings=ENDINGS, force=force)
+    with writing_table(out) as writer:
+        with session.step(f"Reading {name}"):
+            options = {"return_text": True} if name == "20news" else {}
+            bunch = getattr(datasets, FETCHERS[name])(download_if_missing=download, **options)
+        draw = datasets.make_pu(
+            np.arange(len(bunch.target))[:, None],
+            bunch.target,
+            n_positive=positives,
+            n_unlabelled=unlabelled,
+            class_prior=class_prior,
+            scenario=(scenario or o.Scenario.case_control).value,
+            random_state=session.seed,
+        )
+        order = np.random.default_rng(session.seed).permutation(draw.y.size)
+        label, truth = draw.y[order], draw.y_true[order]
+        columns = _columns(bunch, draw.X[order, 0])
+        columns["label"] = pa.array([1 if v else None for v in label.tolist()], type=pa.int8())
+        columns["truth"] = pa.array(truth.astype(np.int8))
+        for batch in pa.table(columns).to_batches(max_chunksize=4096):
             writer.write(batch)
     share = float(truth[label == 0].mean())
     session.say(
@@ -157,3 +98,23 @@ def _columns(bunch: Any, rows: Any) -> dict[str, Any]:
         name: pa.array(X[:, j].astype(np.int32) if whole[:, j].all() else X[:, j].astype(np.float64))
         for j, name in enumerate(bunch.feature_names)
     }
+
+
+def _list(session: Session, ctx: typer.Context) -> None:
+    """The seven public datasets.
+
+    For example:
+      purely datasets
+      purely datasets fetch a9a --out a9a.csv
+      purely datasets fetch 20news --positives 800 --out news.csv
+    """
+    if ctx.invoked_subcommand is None:
+        known = {name: datasets.DESCRIPTIONS[name] for name in FETCHERS}
+        session.table(["name", "what it is"], list(known.items()), text_columns=2)
+        session.say("", "purely datasets fetch NAME --out FILE draws a positive-unlabelled file.")
+        session.finish({"datasets": known})
+
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+app.callback()(with_options(_list))
+app.command("fetch", short_help="Draw a positive-unlabelled file.")(with_options(_fetch))

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
 
+from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
-from purely.cli._data import FileOptions, label_column
-from purely.cli._scoring import Scorer, load_model, scored_batches
-from purely.cli._session import CommandError, Session, run_command
-from purely.tables import LabelRule, find_label_rule
-from purely.tables._labels import count_labels
-
-HELP = """Can it be trusted? Accuracy, precision, recall and more without negatives.
-
-The rows should be ones that the model was not trained on. With --truth, a
-column with the true classes (1, true or yes is positive), the true values are
-printed beside the estimates.
-
-\b
-Examples:
-  purely evaluate fraud.purely later.csv --label fraud
-  purely evaluate fraud.purely audit.csv --label fraud --truth checked
-"""
+from purely.cli._data import find_label
+from purely.cli._scoring import Scorer, load_model
+from purely.cli._session import CommandError, Session, command
+from purely.files import shown
+from purely.metrics import PUReport, pu_report
+from purely.tables import LabelRule, TableSource, find_label_rule
+from purely.tables.labels import LabelValues
 
 Floats = NDArray[np.float64]
 
@@ -35,191 +26,186 @@ Floats = NDArray[np.float64]
 N_BINS = 10
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("evaluate", help=HELP, short_help="Can it be trusted, without negatives?")(command)
-
-
-def command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)],
-    file: o.File,
+@command()
+def app(
+    session: Session,
+    model: o.Model,
+    files: o.Files,
+    *,
     label: o.Label = None,
     positive: o.Positive = None,
+    negative: o.Negative = None,
     truth: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the true classes.")] = None,
     truth_positive: Annotated[str | None, typer.Option(metavar="VALUE", help="Its positive value.")] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            metavar="P",
-            help="Probability above which a row counts as positive.  [default: the model's]",
-        ),
+        float | None, o.share("Probability above which a row counts as positive.  [default: the model's]")
     ] = None,
     scenario: Annotated[
-        o.Scenario | None, typer.Option("--scenario", help="What the unlabelled rows are.  [default: the model's]")
+        o.Scenario | None, typer.Option(help="What the unlabelled rows are.  [default: the model's]")
     ] = None,
-    format: o.FormatOption = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = "utf-8",
-    no_header: o.NoHeader = False,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
+    reading: o.Reading,
 ) -> None:
-    """Evaluate a model; see HELP."""
-    options = FileOptions(file, format, delimiter, encoding, not no_header, label, positive, truth=truth)
-    run_command(
-        Session(json, quiet, debug, seed),
-        lambda session: _evaluate(session, model, options, truth_positive, threshold, scenario),
-    )
+    """Can it be trusted? Accuracy, precision, recall and more without negatives.
 
+    The rows should be ones that the model was not trained on. Known negatives in
+    the label column (0 beside empty labels) are used: what they and the labelled
+    positives give is printed beside the estimates. With --truth, a column with the
+    true classes of all rows, the true values are printed.
 
-def _evaluate(
-    session: Session,
-    path: Path,
-    options: FileOptions,
-    truth_positive: str | None,
-    threshold: float | None,
-    scenario: Any,
-) -> None:
-    from purely.metrics import pu_report
-
-    scorer = Scorer(load_model(path))
-    source = options.open()
-    origin = getattr(scorer.encoder, "origin_", {})
-    known = origin.get("label")
-    label = label_column(source, options.label or (known if known in source.names else None))
-    value = options.positive or (origin.get("positive") if label == known else None)
-    rule, truth = _rules(session, source, label, value, options.truth, truth_positive)
-    y, is_true, probability = _score(session, scorer, source, rule, truth)
-    seen = y.size == origin.get("rows") and options.path.name == origin.get("file")
+    For example:
+      purely evaluate fraud.purely later.csv --label fraud
+      purely evaluate fraud.purely audit.csv --label fraud --truth checked
+      purely evaluate fraud.purely positives.csv pool.csv
+    """
+    scorer = load_model(model)
+    source = reading.open_all(files)
+    origin, classifier = scorer.origin, scorer.classifier
+    column = find_label(source, label or (origin.label if origin.label in source.names else None))
+    if column == origin.label:
+        positive, negative = positive or origin.positive, negative or origin.negative
+    asked = _Asked(column, positive, negative, truth, truth_positive)
+    rule, kind, is_true, probability = _score(session, scorer, source, asked)
+    session.note(*source.notes, *rule.notes)
+    seen = kind.size == origin.n_rows and files.name == origin.file
     if seen:
         session.note(
             "this looks like the file the model was trained on: estimates on rows it has seen flatter it and mean "
             "little; 'purely fit' has printed them out of fold, or give it new rows."
         )
-    classifier = scorer.classifier
-    scenario = getattr(classifier, "scenario", "case-control") if scenario is None else scenario.value
-    at = float(threshold if threshold is not None else getattr(classifier, "threshold", 0.5))
-    low, high = classifier.class_prior_interval_
-    prior = classifier.class_prior_
+    said: Any = scenario.value if scenario else getattr(classifier, "scenario", "case-control")
+    at = threshold or check_threshold(getattr(classifier, "threshold", 0.5))
+    used = kind >= 0
     with session.step("Estimating without negatives"):
         report = pu_report(
-            y.astype(int),
-            probability,
-            classifier,
-            at,
-            scenario=scenario,
-            random_state=session.seed,
+            kind[used].astype(int), probability[used], classifier, at, scenario=said, random_state=session.seed
         )
-    result: dict[str, Any] = {
-        "rows": int(y.size),
-        "positives": rule.n_positive,
-        "unlabelled": rule.n_unlabelled,
-        "threshold": at,
-        "class_prior": prior,
-        "class_prior_interval": [low, high],
-        "estimates": {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in report.estimates.items()},
-        "notes": list(report.notes),
-    }
-    true = (
-        None
-        if is_true is None
-        else true_metrics(
-            is_true[~y] if scenario == "case-control" else is_true,
-            probability[~y] if scenario == "case-control" else probability,
-            at,
-        )
+    compared: dict[str, dict[str, float]] = {}
+    if rule.n_negative:
+        compared["known"] = known_metrics(kind, probability, at, report.class_prior.value)
+    if is_true is not None:
+        pool = kind <= 0 if said == "case-control" else np.ones(kind.size, dtype=bool)
+        compared["true"] = true_metrics(is_true[pool], probability[pool], at)
+    _print(session, report, compared, rule)
+    if not seen:
+        session.note(*(f"estimate of {note}" for note in report.notes))
+    scorer.say_ignored(session)
+    session.finish(
+        {
+            "rows": kind.size,
+            "positives": rule.n_positive,
+            "unlabelled": rule.n_unlabelled,
+            "negatives": rule.n_negative,
+            "threshold": at,
+            "class_prior": report.class_prior.value,
+            "class_prior_interval": [report.class_prior.low, report.class_prior.high],
+            "estimates": {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in report.estimates.items()},
+            "notes": list(report.notes),
+            **{{"known": "known_negatives", "true": "truth"}[name]: values for name, values in compared.items()},
+        }
     )
-    if true is not None:
-        result["truth"] = true
-    _print(session, report, true, rule)
-    for note in () if seen else report.notes:
-        session.note(f"estimate of {note}")
-    scorer.notes(session)
-    session.finish(result)
 
 
-def _rules(
-    session: Session, source: Any, label: str, positive: str | None, truth: str | None, truth_positive: str | None
-) -> tuple[LabelRule, LabelRule | None]:
-    if truth is not None:
-        source.check_columns([truth], "truth column")
-    counts: tuple[Counter[str | None], Counter[str | None]] = (Counter(), Counter())
-    with session.step("Reading labels") as step:
-        for batch in source.batches([label, *([truth] if truth else [])]):
-            for place, counter in enumerate(counts[: batch.num_columns]):
-                count_labels(counter, batch.column(place))
-            step.update(source.done)
-    rule = find_label_rule(label, counts[0], positive, file=source.file.name)
-    if truth is None:
-        return rule, None
-    if counts[1][None]:
-        raise CommandError(
-            f"{source.file.name}: the truth column {truth!r} is empty in {counts[1][None]:,} rows; fill it."
-        )
-    return rule, find_label_rule(truth, counts[1], truth_positive, file=source.file.name)
+@dataclass(frozen=True)
+class _Asked:
+    """Columns with labels and truth, and the values that were named."""
+
+    label: str
+    positive: str | None
+    negative: str | None
+    truth: str | None
+    truth_positive: str | None
 
 
 def _score(
-    session: Session, scorer: Scorer, source: Any, rule: LabelRule, truth: LabelRule | None
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_] | None, Floats]:
-    parts: list[tuple[Any, Any, Any]] = []
-    extra = [rule.column, *([truth.column] if truth else [])]
+    session: Session, scorer: Scorer, source: TableSource, asked: _Asked
+) -> tuple[LabelRule, NDArray[np.int8], NDArray[np.bool_] | None, Floats]:
+    """The rule of the labels, what each row is by it, whether it is truly positive, and its probability; one pass."""
+    truth = asked.truth
+    source.check_columns([truth] if truth else [], "truth column")
+    columns = [asked.label, *([truth] if truth else [])]
+    values = [LabelValues(name, source.name, most=1 << 40) for name in columns]
+    numbers: list[list[Any]] = [[] for _ in columns]
+    probabilities = []
     with session.step("Scoring rows") as step:
-        for scored in scored_batches(scorer, source, extra):
-            column = scored.batch.schema.names.index
-            true = truth.mask(scored.batch.column(column(truth.column))) if truth else None
-            parts.append((rule.mask(scored.batch.column(column(rule.column))), true, scored.probability))
-            step.update(source.done)
-    if not parts:
-        raise CommandError(f"{source.file.name} has no rows below its column names.")
-    labels, truths, probabilities = zip(*parts, strict=True)
-    return np.concatenate(labels), np.concatenate(truths) if truth else None, np.concatenate(probabilities)
+        for scored in scorer.score(source, columns):
+            for own, value, name in zip(numbers, values, columns, strict=True):
+                own.append(value.read(scored.batch.column(name)))
+            probabilities.append(scored.probability)
+            step.reach(source.done)
+    rule = find_label_rule(asked.label, values[0].spelt(), asked.positive, asked.negative, file=source.name)
+    kind, probability = rule.kinds[np.concatenate(numbers[0])], np.concatenate(probabilities)
+    if truth is None:
+        return rule, kind, None, probability
+    if values[1].counts[0]:
+        raise CommandError(
+            f"{source.name}: the truth column {shown(truth)!r} is empty in {values[1].counts[0]:,} rows; fill it."
+        )
+    of_truth = find_label_rule(truth, values[1].spelt(), asked.truth_positive, file=source.name)
+    return rule, kind, of_truth.kinds[np.concatenate(numbers[1])] == 1, probability
 
 
-def true_metrics(truth: NDArray[np.bool_], probability: Floats, threshold: float) -> dict[str, float]:
-    """Metrics against true classes, under the names that the estimates have."""
-    from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
+def known_metrics(kind: NDArray[np.int8], probability: Floats, threshold: float, prior: float) -> dict[str, float]:
+    """Metrics of labelled positives against known negatives, weighted as the class prior has them."""
+    known = kind != 0
+    truth, weight = kind[known] == 1, np.where(kind[known] == 1, prior, 1.0 - prior)
+    weight = weight / np.where(truth, truth.sum(), (~truth).sum())
+    return true_metrics(truth, probability[known], threshold, weight)
 
-    called = probability > threshold
-    hit = float(np.sum(called & truth))
-    precision = hit / called.sum() if called.any() else float("nan")
-    recall = hit / truth.sum() if truth.any() else float("nan")
-    both = truth.any() and not truth.all()
-    specificity = float(np.mean(~called[~truth])) if both else float("nan")
+
+def true_metrics(
+    truth: NDArray[np.bool_], probability: Floats, threshold: float, weight: Floats | None = None
+) -> dict[str, float]:
+    """Metrics against true classes, under the names that the estimates have; NaN where they are not defined."""
+    weight = np.full(truth.size, 1.0 / truth.size) if weight is None else weight
+    called, nothing = probability > threshold, float("nan")
+    p, hit, alarm = (float(weight[mask].sum()) for mask in (truth, called & truth, called & ~truth))
+    precision = hit / (hit + alarm) if hit + alarm else nothing
+    recall, specificity = (hit / p if p else nothing), (1.0 - alarm / (1.0 - p) if p < 1.0 else nothing)
+    both = 0.0 < p < 1.0
     place = np.minimum((probability * N_BINS).astype(int), N_BINS - 1)
-    gap = np.bincount(place, truth - probability, N_BINS)
+    gap = np.bincount(place, weight * (truth - probability), N_BINS)
+    wrong = alarm + p - hit
     return {
-        "accuracy": float(np.mean(called == truth)),
+        "accuracy": 1.0 - wrong,
         "precision": precision,
         "recall": recall,
         "f1": 2 * precision * recall / (precision + recall) if hit else 0.0,
         "specificity": specificity,
         "balanced_accuracy": 0.5 * (recall + specificity),
-        "lift": precision / truth.mean() if truth.any() else float("nan"),
-        "risk": float(np.mean(called != truth)),
-        "roc_auc": float(roc_auc_score(truth, probability)) if both else float("nan"),
-        "average_precision": float(average_precision_score(truth, probability)) if both else float("nan"),
-        "brier": float(brier_score_loss(truth, probability)) if both else float("nan"),
-        "calibration_error": float(np.abs(gap).sum() / truth.size),
+        "lift": precision / p if p else nothing,
+        "risk": wrong,
+        "roc_auc": float(roc_auc_score(truth, probability, sample_weight=weight)) if both else nothing,
+        "average_precision": float(average_precision_score(truth, probability, sample_weight=weight))
+        if both
+        else nothing,
+        "brier": float(brier_score_loss(truth, probability, sample_weight=weight)) if both else nothing,
+        "calibration_error": float(np.abs(gap).sum()),
     }
 
 
-def _print(session: Session, report: Any, true: dict[str, float] | None, rule: LabelRule) -> None:
+def _print(session: Session, report: PUReport, compared: dict[str, dict[str, float]], rule: LabelRule) -> None:
+    negative = f", {rule.n_negative:,} known negatives" if rule.n_negative else ""
+    prior = report.class_prior
     session.say(
-        f"{rule.n_positive:,} labelled positives, {rule.n_unlabelled:,} unlabelled rows",
-        f"class prior {report.class_prior.value:.3f} [{report.class_prior.low:.3f}, {report.class_prior.high:.3f}], "
-        f"threshold {report.threshold:g}",
+        f"{rule.n_positive:,} labelled positives, {rule.n_unlabelled:,} unlabelled rows{negative}",
+        f"class prior {prior.value:.3f} [{prior.low:.3f}, {prior.high:.3f}], threshold {report.threshold:g}",
         "",
     )
-    rows = []
-    for name, e in report.estimates.items():
-        row = [name, f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]"]
-        if true is not None:
-            row.append(f"{true[name]:.3f}" if name in true else "")
-        rows.append(row)
-    session.table(["", "estimate", "95% interval", *(["true"] if true is not None else [])], rows)
+    level = next(iter(report.estimates.values())).level
+    session.table(
+        ["", "estimate", f"{level:.0%} interval", *compared],
+        [
+            [name, f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]", *(_number(v[name]) for v in compared.values())]
+            for name, e in report.estimates.items()
+        ],
+    )
     session.say("", f"Above the threshold: {report.predicted_share:.1%} of the unlabelled rows.")
+    if "known" in compared:
+        session.say(
+            "'known' compares labelled positives with known negatives, weighted by the class prior: the truth, where "
+            "the known negatives are typical of all negatives."
+        )
+
+
+def _number(value: float) -> str:
+    return "-" if np.isnan(value) else f"{value:.3f}"

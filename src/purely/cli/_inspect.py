@@ -2,81 +2,90 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import typer
-
 from purely.cli import _options as o
-from purely.cli._data import FileOptions, TrainingData, load_training
-from purely.cli._session import Session, percent, run_command
+from purely.cli._data import load_training
+from purely.cli._session import Session, command, percent
+from purely.files import shown
+from purely.tables.leaks import count_copies, find_leaks
+from purely.tables.source import Pair
 
-HELP = """What will be used: labels, balance, every column, what is missing.
-
-\b
-Examples:
-  purely inspect customers.csv --label fraud
-  purely inspect visits.parquet --label outcome --positive bought --id visit
-"""
+#: Columns that are listed on the terminal.
+MOST_LISTED = 200
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("inspect", help=HELP, short_help="What will be used, and what is missing.")(command)
+@command(max_rows=100_000)
+def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Reading) -> None:
+    """What will be used: labels, balance, every column, what is missing.
 
+    Columns that may give the label away are named: those that tell labelled from
+    unlabelled rows almost without error, and those that are constant or missing
+    among one kind of rows only.
 
-def command(
-    file: o.File,
-    label: o.Label = None,
-    positive: o.Positive = None,
-    id: o.Ids = None,
-    drop: o.Drop = None,
-    format: o.FormatOption = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = "utf-8",
-    no_header: o.NoHeader = False,
-    max_rows: o.MaxRows = 100_000,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
-) -> None:
-    """Look at a table; see HELP."""
-    options = FileOptions(
-        file, format, delimiter, encoding, not no_header, label, positive, tuple(id or ()), tuple(drop or ())
-    )
-    run_command(Session(json, quiet, debug, seed), lambda session: _inspect(session, options, max_rows))
-
-
-def _inspect(session: Session, options: FileOptions, max_rows: int) -> None:
-    data = load_training(session, options, max_rows=max_rows)
-    rule, report = data.rule, data.encoder.report_
-    reading = f"--positive {rule.positive}" if rule.explicit else "by the usual rule"
+    For example:
+      purely inspect customers.csv --label fraud
+      purely inspect visits.parquet --label outcome --positive bought --id visit
+      purely inspect positives.csv pool.csv
+    """
+    data = load_training(session, files, reading, sampling, warn=False)
+    rule, report, positive = data.rule, data.encoder.report_, data.y == 1
+    leaks = find_leaks(data.X, positive, data.encoder, session.seed)
+    copies = count_copies(data.X, positive)
+    how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "by the usual rule"
+    label = f"label column      {shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})"
+    missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
+    if isinstance(data.source, Pair):
+        label, missing = "label             by file: the positives, then the pool", ""
     session.say(
-        f"{options.path}: {data.n_rows:,} rows",
-        f"label column      {rule.column!r}, positive is {rule.positive!r} ({reading})",
+        f"{data.source.name}: {data.n_rows:,} rows",
+        label,
         f"labelled          {rule.n_positive:,} rows ({percent(rule.n_positive / data.n_rows)})",
-        f"unlabelled        {rule.n_unlabelled:,} rows ({rule.n_missing:,} with an empty label)",
-        *([f"carried along     {', '.join(options.ids)}"] if options.ids else []),
-        *([f"left out          {', '.join(options.drop)}"] if options.drop else []),
+        f"unlabelled        {rule.n_unlabelled:,} rows{missing}",
+        *([f"known negatives   {rule.n_negative:,} rows, set aside for learning"] if rule.n_negative else []),
+        *([f"carried along     {', '.join(sampling.id)}"] if sampling.id else []),
+        *([f"left out          {', '.join(sampling.drop)}"] if sampling.drop else []),
+        f"copies            {copies.positive:,} labelled and {copies.unlabelled:,} unlabelled rows repeat another row",
+        *(
+            [f"                  {copies.shared:,} labelled rows are also among the unlabelled ones"]
+            * (copies.shared > 0)
+        ),
         f"features          {report.n_features:,} ({'sparse' if report.sparse else 'dense'})",
         "",
     )
     session.table(
         ["column", "kind", "what becomes of it", "features", "missing"],
         [
-            [c.name, c.kind, c.action, f"{c.n_features:,}" if c.n_features else "-", _missing(c.n_missing, data)]
-            for c in report.columns[:200]
+            [
+                c.name,
+                c.kind,
+                c.action,
+                f"{c.n_features:,}" if c.n_features else "-",
+                percent(c.n_missing / data.y.size) if c.n_missing else "-",
+            ]
+            for c in report.columns[:MOST_LISTED]
         ],
         text_columns=3,
     )
-    if len(report.columns) > 200:
-        session.say(f"... and {len(report.columns) - 200} columns more (--json lists all)")
+    if len(report.columns) > MOST_LISTED:
+        session.say(f"... and {len(report.columns) - MOST_LISTED} columns more (--json lists all)")
+    for leak in leaks:
+        session.note(
+            f"column {shown(leak.column)!r} {leak.sign}. If that is because of the label, leave it out: --drop "
+            f"{shown(leak.column)}"
+        )
     if data.sampled:
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")
     if rule.n_unlabelled < rule.n_positive:
         session.note("there are fewer unlabelled rows than positives; usually the pool is much larger.")
-    session.finish({**data.summary(), "columns": [vars(c) for c in report.columns], "sparse": report.sparse})
-
-
-def _missing(count: int, data: TrainingData) -> Any:
-    return percent(count / data.y.size) if count else "-"
+    columns = [
+        {"name": c.name, "kind": c.kind, "n_features": c.n_features, "n_missing": c.n_missing, "action": c.action}
+        for c in report.columns
+    ]
+    session.finish(
+        {
+            **data.summary(),
+            "columns": columns,
+            "sparse": report.sparse,
+            "leaks": {leak.column: leak.sign for leak in leaks},
+            "copies": vars(copies),
+        }
+    )

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from purely.tables.formats import FORMATS, open_table
+from purely.tables.source import MAX_EXPANSION, Pair, TableSource
+
 __all__ = [
-    "ClassPriorOption",
-    "Debug",
-    "Delimiter",
+    "ClassPrior",
     "Device",
     "DeviceOption",
-    "Drop",
-    "Encoding",
-    "File",
-    "FileFormat",
-    "FormatOption",
-    "Ids",
-    "Json",
+    "Files",
+    "Force",
     "Label",
-    "MaxRows",
-    "NoHeader",
+    "Model",
+    "Negative",
     "Positive",
-    "Quiet",
+    "Reading",
+    "Sampling",
     "Scenario",
     "ScenarioOption",
-    "Seed",
+    "Table",
+    "share",
 ]
 
-
-class FileFormat(StrEnum):
-    """Formats by name."""
-
-    csv = "csv"
-    tsv = "tsv"
-    parquet = "parquet"
-    arrow = "arrow"
-    libsvm = "libsvm"
-    npz = "npz"
+FileFormat = StrEnum("FileFormat", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
 class Scenario(StrEnum):
@@ -58,54 +48,114 @@ class Device(StrEnum):
     cuda = "cuda"
 
 
-_READ, _RUN = "Reading the file", "Output"
+def _share(value: float | None) -> float | None:
+    if value is not None and not 0.0 < value < 1.0:
+        raise typer.BadParameter(f"must be strictly between 0 and 1; {value:g} was given.")
+    return value
 
-File = Annotated[
-    Path, typer.Argument(metavar="FILE", help="CSV, TSV, Parquet, Arrow/Feather, LIBSVM or NPZ.", show_default=False)
-]
+
+def share(help: str, *names: str) -> typer.models.OptionInfo:
+    """An option that is a number strictly between 0 and 1."""
+    option: typer.models.OptionInfo = typer.Option(*names, callback=_share, metavar="P", help=help)
+    return option
+
+
+_KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel; - is the standard input."
+Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
+Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
+Force = Annotated[bool, typer.Option("--force", help="Replace an output that is not of its kind.")]
 Label = Annotated[
-    str | None,
-    typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: a column named 'label']"),
+    str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
 ]
 Positive = Annotated[
+    str | None, typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, ...]")
+]
+Negative = Annotated[
     str | None,
-    typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true or yes; see the manual]"),
-]
-Ids = Annotated[
-    list[str] | None,
-    typer.Option("--id", metavar="COLUMN", help="Carried to the output, never a feature; may be given several times."),
-]
-Drop = Annotated[
-    list[str] | None, typer.Option(metavar="COLUMN", help="Left out; may be given several times.", show_default=False)
-]
-FormatOption = Annotated[
-    FileFormat | None, typer.Option("--format", help="Format of the file.  [default: by its ending]")
-]
-Delimiter = Annotated[
-    str | None, typer.Option(metavar="CHARACTER", help="Delimiter of CSV.  [default: by the first lines]")
-]
-Encoding = Annotated[str, typer.Option(metavar="NAME", help="Encoding of CSV and TSV, such as latin-1.")]
-NoHeader = Annotated[bool, typer.Option("--no-header", help="The first line is data; columns are c1, c2, ...")]
-MaxRows = Annotated[
-    int,
-    typer.Option(
-        min=100, metavar="N", help="Unlabelled rows used, drawn at random where there are more; likewise positives."
-    ),
+    typer.Option(metavar="VALUE", help="Value of known negatives, set aside for learning; none: there are none."),
 ]
 ScenarioOption = Annotated[
-    Scenario,
+    Scenario | None,
     typer.Option(
         "--scenario",
         help="case-control: the unlabelled rows are a sample of the population; single-sample: they are what is left "
-        "of one after labelling.",
+        "of one after labelling, as in a table of reported frauds.  [default: case-control]",
     ),
 ]
-ClassPriorOption = Annotated[
-    float | None,
-    typer.Option("--class-prior", metavar="SHARE", help="Share of positives in the population, where it is known."),
-]
+ClassPrior = Annotated[float | None, share("Share of positives in the population, where it is known.", "--class-prior")]
 DeviceOption = Annotated[Device, typer.Option("--device", help="Where networks are trained.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**31 - 1, help="Seed of everything random.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout, for machines.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and --json).")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@dataclass(frozen=True)
+class Files:
+    """One file with a label column, or two: the positives, then the pool."""
+
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
+    pool: Annotated[
+        Path | None,
+        typer.Argument(metavar="POOL", help="The unlabelled rows, where FILE has the positives.", show_default=False),
+    ] = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files."""
+        return [self.file] if self.pool is None else [self.file, self.pool]
+
+    @property
+    def name(self) -> str:
+        """What the files are called together, without their folders."""
+        return " and ".join(path.name for path in self.paths)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is read."""
+
+    format: Annotated[FileFormat | None, typer.Option(help="Format of the file.  [default: by its ending]")] = None
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHARACTER", help="Delimiter of CSV.  [default: by the first lines]")
+    ] = None
+    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of CSV and TSV, such as latin-1.")] = "utf-8"
+    no_header: Annotated[bool, typer.Option("--no-header", help="The first line is data; columns are c1, c2, ...")] = (
+        False
+    )
+    max_expansion: Annotated[
+        float, typer.Option(min=1.0, metavar="N", help="Largest growth of an NPZ or Excel file when it is unpacked.")
+    ] = MAX_EXPANSION
+
+    def open(self, path: Path) -> TableSource:
+        """Open a file."""
+        return open_table(
+            path,
+            format=self.format,
+            delimiter=self.delimiter,
+            encoding=self.encoding,
+            header=not self.no_header,
+            max_expansion=self.max_expansion,
+        )
+
+    def open_all(self, files: Files) -> TableSource:
+        """Open one file, or positives and pool in two."""
+        parts = [self.open(path) for path in files.paths]
+        return parts[0] if len(parts) == 1 else Pair(*parts)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Which columns play a part of their own, and how many rows are used."""
+
+    label: Label = None
+    positive: Positive = None
+    negative: Negative = None
+    id: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Carried to the output, never a feature; may be given several times."),
+    ] = None
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Left out; may be given several times.", show_default=False),
+    ] = None
+    max_rows: Annotated[
+        int,
+        typer.Option(min=100, metavar="N", help="Unlabelled rows used, drawn at random from more; likewise positives."),
+    ] = 50_000

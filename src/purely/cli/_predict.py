@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,155 +12,125 @@ import pyarrow as pa
 import typer
 from numpy.typing import NDArray
 
+from purely.classifiers import threshold_for_precision, threshold_for_recall, threshold_for_share
+from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
-from purely.cli._data import FileOptions
-from purely.cli._output import check_output, rows_to
-from purely.cli._scoring import Scored, Scorer, ScoreSketch, load_model, scored_batches
-from purely.cli._session import CommandError, Session, percent, run_command
+from purely.cli._data import check_output
+from purely.cli._scoring import Scorer, load_model
+from purely.cli._session import CommandError, Session, command, percent
+from purely.progress import Bar
+from purely.tables import TableSource
+from purely.tables.writing import ENDINGS, TableWriter, writing_table
 
-HELP = """Which ones? Scores, probabilities and labels; files of any size.
-
-The output has the id columns (or the row's number), the score (log-odds), the
-probability and the label (1 above the threshold). It is written to a temporary
-name and renamed when it is whole.
-
-\b
-Examples:
-  purely predict fraud.purely new.parquet -o scores.parquet
-  purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
-  purely predict fraud.purely new.csv --top 100 > worst.csv
-"""
+#: What --precision and the like find a threshold with.
+AIMS = {"precision": threshold_for_precision, "recall": threshold_for_recall, "share": threshold_for_share}
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("predict", help=HELP, short_help="Which ones? Scores of any number of rows.")(command)
-
-
-def _share(value: float | None) -> float | None:
-    if value is not None and not 0.0 < value < 1.0:
-        raise typer.BadParameter(f"must be strictly between 0 and 1; {value:g} was given.")
-    return value
-
-
-def command(
-    model: Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)],
-    file: o.File,
+@command()
+def app(
+    session: Session,
+    model: o.Model,
+    file: o.Table,
+    *,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV or Parquet.  [default: CSV to stdout]")
     ] = None,
-    id: o.Ids = None,
+    id: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Carried to the output; may be given several times.  [default: as in fit]"),
+    ] = None,
     threshold: Annotated[
-        float | None,
-        typer.Option(
-            callback=_share, metavar="P", help="Probability above which the label is 1.  [default: the model's]"
-        ),
+        float | None, o.share("Probability above which the label is 1.  [default: the model's]")
     ] = None,
     precision: Annotated[
-        float | None,
-        typer.Option(
-            callback=_share, metavar="P", help="Label so that this share of those labelled 1 is expected to be right."
-        ),
+        float | None, o.share("Label so that this share of those labelled 1 is expected to be right.")
     ] = None,
     recall: Annotated[
-        float | None,
-        typer.Option(
-            callback=_share, metavar="P", help="Label so that this share of the positives is expected to be found."
-        ),
+        float | None, o.share("Label so that this share of the positives is expected to be found.")
     ] = None,
-    share: Annotated[
-        float | None, typer.Option(callback=_share, metavar="P", help="Label this share of the rows.")
-    ] = None,
+    share: Annotated[float | None, o.share("Label this share of the rows.")] = None,
     top: Annotated[
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
-    format: o.FormatOption = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = "utf-8",
-    no_header: o.NoHeader = False,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
+    escape_formulas: Annotated[
+        bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
+    ] = False,
+    force: o.Force = False,
+    reading: o.Reading,
 ) -> None:
-    """Score rows; see HELP."""
-    aims = {"--threshold": threshold, "--precision": precision, "--recall": recall, "--share": share, "--top": top}
-    given = [name for name, value in aims.items() if value is not None]
+    """Which ones? Scores, probabilities and labels; files of any size.
+
+    The output has the id columns (or the record's number in the file, from 1), the
+    score (log-odds), the probability and the label (1 above the threshold). The
+    file appears under its name when it is whole.
+
+    For example:
+      purely predict fraud.purely new.parquet -o scores.parquet
+      purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
+      purely predict fraud.purely new.csv --top 100 > worst.csv
+      zcat new.csv.gz | purely predict fraud.purely - > scores.csv
+    """
+    aims = {"threshold": threshold, "precision": precision, "recall": recall, "share": share, "top": top}
+    given = {name: value for name, value in aims.items() if value is not None}
     if len(given) > 1:
-        raise typer.BadParameter(f"give one of {', '.join(given)}, not several.")
-    if out is None and json:
-        raise typer.BadParameter("--json prints a summary on stdout, so the rows need a file: add --out.")
-    options = FileOptions(file, format, delimiter, encoding, not no_header, ids=tuple(id or ()))
-    aim = {"precision": precision, "recall": recall, "share": share}
-    run_command(
-        Session(json, quiet or out is None, debug, seed),
-        lambda session: _predict(session, model, options, out, threshold, aim, top),
-    )
-
-
-def _predict(
-    session: Session,
-    path: Path,
-    options: FileOptions,
-    out: Path | None,
-    threshold: float | None,
-    aim: dict[str, float | None],
-    top: int | None,
-) -> None:
-    check_output(out)
-    scorer = Scorer(load_model(path))
-    source = options.open()
-    ids = _id_columns(scorer, source, options.ids)
-    if threshold is None:
-        from purely.classifiers.thresholds import check_threshold
-
-        threshold = check_threshold(getattr(scorer.classifier, "threshold", 0.5))
-    with session.step("Scoring rows") as step:
-        if top is not None:
-            summary = _write_top(scorer, source, ids, out, top, threshold, step)
-        elif any(value is not None for value in aim.values()):
-            summary = _write_for_aim(scorer, source, ids, out, aim, step)
-        else:
-            summary = _write_all(scorer, source, ids, out, threshold, step)
-    scorer.notes(session)
-    n = summary["rows"]
+        raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
+    if out is None and session.json:
+        raise CommandError("--json prints a summary on stdout, so the rows need a file: add --out.", 2)
+    session.quiet = session.quiet or (out is None and not session.json)
+    check_output(out, [model, file], endings=ENDINGS, force=force)
+    with writing_table(out, escape_formulas=escape_formulas) as writer:
+        scorer = load_model(model)
+        source = reading.open(file)
+        source.check_columns(id or [], "id column")
+        ids = list(id or [name for name in scorer.origin.ids if name in source.names])
+        tally = _Tally(threshold or check_threshold(getattr(scorer.classifier, "threshold", 0.5)))
+        with session.step("Scoring rows") as step:
+            rows = _scored_rows(scorer, source, ids, step)
+            if top is not None:
+                rows = _highest(rows, top, tally)
+            elif given.keys() & AIMS.keys():
+                rows = _for_aim(rows, next(iter(given)), next(iter(given.values())), tally)
+            _write(rows, writer, tally, counted=top is not None)
+    scorer.say_ignored(session)
+    if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
+        session.note(
+            f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; "
+            "--escape-formulas puts an apostrophe before them."
+        )
+    summary = tally.summary()
+    written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
-        f"{n:,} rows scored; {summary['positive']:,} ({percent(summary['positive'] / n)}) have a probability above "
-        f"{summary['threshold']:.4g}.",
+        f"{tally.rows:,} rows scored; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a probability "
+        f"above {tally.threshold:.4g}.",
         f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives.",
-        str(out) if out else "",
+        f"{percent(summary['expected_recall'])} of all positives."
+        if tally.positive
+        else f"The highest is {tally.highest:.4g}.",
+        f"{written} {out}",
     )
-    session.finish({**summary, "out": None if out is None else str(out)})
-
-
-def _id_columns(scorer: Scorer, source: Any, asked: Sequence[str]) -> list[str]:
-    """Id columns: those asked for, or those the model was fitted with where the file has them."""
-    if asked:
-        source.check_columns(asked, "id column")
-        return list(asked)
-    origin = getattr(scorer.encoder, "origin_", {})
-    return [name for name in origin.get("id", []) if name in source.names]
+    session.finish({**summary, "written": writer.n_rows, "out": None if out is None else str(out)})
 
 
 class _Tally:
     """What is said about the rows in the end."""
 
     def __init__(self, threshold: float) -> None:
-        self.threshold, self.rows, self.positive, self.mass, self.mass_above = threshold, 0, 0, 0.0, 0.0
+        self.threshold, self.rows, self.positive = threshold, 0, 0
+        self.mass, self.mass_above, self.highest = 0.0, 0.0, 0.0
 
     def add(self, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Count rows; which ones are above the threshold."""
         above = probability > self.threshold
         self.rows += probability.size
         self.positive += int(above.sum())
         self.mass += float(probability.sum())
         self.mass_above += float(probability[above].sum())
+        self.highest = max(self.highest, float(probability.max()))
         return above
 
     def summary(self) -> dict[str, Any]:
-        if not self.rows:
-            raise CommandError("the file has no rows below its column names.")
+        """For JSON."""
         return {
             "rows": self.rows,
             "positive": self.positive,
@@ -171,102 +141,53 @@ class _Tally:
         }
 
 
-def _columns(scored: Scored, ids: list[str], first: int) -> tuple[list[Any], list[str]]:
-    names = list(scored.batch.schema.names)
-    if not ids:
-        return [pa.array(np.arange(first, first + scored.log_odds.size))], ["row"]
-    return [scored.batch.column(names.index(name)) for name in ids], list(ids)
+def _scored_rows(scorer: Scorer, source: TableSource, ids: list[str], step: Bar) -> Iterator[pa.RecordBatch]:
+    """Batches of ids (or records' numbers), scores and probabilities."""
+    own = [name if name not in ("score", "probability", "label") else f"{name} (id)" for name in ids]
+    for scored in scorer.score(source, ids):
+        first = [scored.batch.column(name) for name in ids]
+        number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
+        parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
+        step.reach(source.done)
+        yield pa.record_batch(parts, names=[*(own or ["row"]), "score", "probability"])
 
 
-def _output(scored: Scored, ids: list[str], first: int, probability: Any, above: Any) -> Any:
-    columns, names = _columns(scored, ids, first)
-    taken = [name if name not in ("score", "probability", "label") else f"{name} (id)" for name in names]
-    parts = [*columns, pa.array(scored.log_odds), pa.array(probability), pa.array(above.astype(np.int8))]
-    return pa.record_batch(parts, names=[*taken, "score", "probability", "label"])
+def _write(rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: _Tally, *, counted: bool) -> None:
+    """Write rows with their labels; what was read is what is written."""
+    for batch in rows:
+        probability = batch.column("probability").to_numpy()
+        above = probability > tally.threshold if counted else tally.add(probability)
+        writer.write(batch.append_column("label", pa.array(above.astype(np.int8))))
+    if not counted and writer.n_rows != tally.rows:
+        raise CommandError(f"{writer.n_rows:,} of {tally.rows:,} rows were written; nothing is kept.")
 
 
-class _Writer:
-    """Opens the output with the first batch, whose types are then those of all."""
-
-    def __init__(self, out: Path | None) -> None:
-        self.out = out
-        self.context: Any = None
-        self.writer: Any = None
-
-    def __enter__(self) -> _Writer:
-        return self
-
-    def write(self, batch: Any) -> None:
-        if self.writer is None:
-            self.context = rows_to(self.out, batch.schema)
-            self.writer = self.context.__enter__()
-        self.writer.write(batch if batch.schema == self.writer.schema else batch.cast(self.writer.schema))
-
-    def __exit__(self, *error: Any) -> None:
-        if self.context is not None:
-            self.context.__exit__(*error)
+def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: _Tally) -> Iterator[pa.RecordBatch]:
+    """The rows of highest score, highest first; no more than a batch beyond them is held."""
+    best: pa.Table | None = None
+    for batch in rows:
+        tally.add(batch.column("probability").to_numpy())
+        both = pa.concat_tables([*([best] if best else []), pa.Table.from_batches([batch])])
+        best = both.take(_by_score(both)[:top])
+    if best is not None:
+        yield from best.combine_chunks().to_batches()
 
 
-def _write_all(
-    scorer: Scorer, source: Any, ids: list[str], out: Path | None, threshold: float, step: Any
-) -> dict[str, Any]:
-    tally = _Tally(threshold)
-    with _Writer(out) as writer:
-        for scored in scored_batches(scorer, source, ids):
-            probability = scored.probability
-            first = tally.rows + 1
-            writer.write(_output(scored, ids, first, probability, tally.add(probability)))
-            step.update(source.done)
-        return tally.summary()
+def _by_score(rows: pa.Table) -> pa.Array:
+    """Places of the rows by score, the highest first, equal ones as they came."""
+    return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
 
 
-def _write_for_aim(
-    scorer: Scorer, source: Any, ids: list[str], out: Path | None, aim: dict[str, float | None], step: Any
-) -> dict[str, Any]:
-    """Scores go to a temporary file first: the threshold needs all of them, and their number is not bounded."""
-    sketch = ScoreSketch()
-    sizes = []
-    with tempfile.TemporaryFile(dir=None if out is None else out.parent, prefix=".purely-") as spool:
-        for scored in scored_batches(scorer, source, ids):
-            sketch.add(scored.log_odds)
-            spool.write(scored.log_odds.tobytes())
-            sizes.append(scored.log_odds.size)
-            step.update(0.8 * source.done)
-        if not sizes:
-            raise CommandError(f"{source.file.name} has no rows below its column names.")
+def _for_aim(rows: Iterator[pa.RecordBatch], aim: str, value: float, tally: _Tally) -> Iterator[pa.RecordBatch]:
+    """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
+    found: list[Any] = []
+    with tempfile.TemporaryFile(prefix=".purely-") as spool:
+        writer: Any = None
+        for batch in rows:
+            writer = writer or pa.ipc.new_stream(spool, batch.schema)
+            writer.write_batch(batch)
+            found.append(batch.column("probability").to_numpy())
+        writer.close()
+        tally.threshold = AIMS[aim](np.concatenate(found), value)
         spool.seek(0)
-        tally = _Tally(sketch.threshold(**aim))
-        batches = source.batches(ids) if ids else (None for _ in sizes)
-        with _Writer(out) as writer:
-            for batch, size in zip(batches, sizes, strict=True):
-                log_odds = np.frombuffer(spool.read(8 * size))
-                scored = Scored(batch if batch is not None else pa.record_batch([log_odds], names=[""]), log_odds)
-                probability = scored.probability
-                first = tally.rows + 1
-                writer.write(_output(scored, ids, first, probability, tally.add(probability)))
-            return tally.summary()
-
-
-def _write_top(
-    scorer: Scorer, source: Any, ids: list[str], out: Path | None, top: int, threshold: float, step: Any
-) -> dict[str, Any]:
-    tally = _Tally(threshold)
-    best: Any = None
-    for scored in scored_batches(scorer, source, ids):
-        probability = scored.probability
-        first = tally.rows + 1
-        rows = _output(scored, ids, first, probability, tally.add(probability))
-        both = (
-            pa.Table.from_batches([rows]) if best is None else pa.concat_tables([best, pa.Table.from_batches([rows])])
-        )
-        if both.num_rows > top:
-            order = np.argsort(-both.column("score").to_numpy(), kind="stable")[:top]
-            both = both.take(pa.array(order))
-        best = both.combine_chunks()
-        step.update(source.done)
-    summary = tally.summary()
-    best = best.take(pa.array(np.argsort(-best.column("score").to_numpy(), kind="stable")))
-    with rows_to(out, best.schema) as writer:
-        for batch in best.to_batches():
-            writer.write(batch)
-    return {**summary, "written": best.num_rows}
+        yield from pa.ipc.open_stream(spool)

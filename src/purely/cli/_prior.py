@@ -7,38 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
+from purely import prior
 from purely.cli import _options as o
-from purely.cli._data import FileOptions, load_training
-from purely.cli._session import Session, percent, run_command
+from purely.cli._data import TrainingData, load_training, scenario_of
+from purely.cli._session import Session, command, percent
 
-HELP = """How many positives are in the pool? The class prior, with an interval.
-
-\b
-Examples:
-  purely prior customers.csv --label fraud
-  purely prior customers.csv --label fraud --method best-bin
-  purely prior customers.csv --label fraud --scenario single-sample --json
-"""
-
-
-class Method(StrEnum):
-    """Prior estimators by name."""
-
-    recommended = "recommended"
-    best_bin = "best-bin"
-    logistic_ceiling = "logistic-ceiling"
-    monotone = "monotone"
-    dedpul = "dedpul"
-    kernel_mean = "kernel-mean"
-    alphamax = "alphamax"
-    elkan_noto = "elkan-noto"
-    rank_pruning = "rank-pruning"
-    tice = "tice"
-    pen_l1 = "pen-l1"
-    regrouping = "regrouping"
-
-
-_CLASSES = {
+#: Estimators by the names they have here.
+METHODS = {
     "recommended": "ClassPrior",
     "best-bin": "BestBinPrior",
     "logistic-ceiling": "LogisticCeilingPrior",
@@ -52,54 +27,37 @@ _CLASSES = {
     "pen-l1": "PenL1Prior",
     "regrouping": "RegroupingPrior",
 }
+Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
 
-def add_to(app: typer.Typer) -> None:
-    """Register the command."""
-    app.command("prior", help=HELP, short_help="How many positives are in the pool?")(command)
-
-
-def command(
-    file: o.File,
-    label: o.Label = None,
-    positive: o.Positive = None,
-    id: o.Ids = None,
-    drop: o.Drop = None,
+@command()
+def app(
+    session: Session,
+    files: o.Files,
+    *,
+    sampling: o.Sampling,
     method: Annotated[
         list[Method] | None,
         typer.Option(
-            metavar="NAME",
-            help=f"One of {', '.join(Method)}; may be given several times.  [default: recommended]",
+            metavar="NAME", help=f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"
         ),
     ] = None,
-    scenario: o.ScenarioOption = o.Scenario.case_control,
-    format: o.FormatOption = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = "utf-8",
-    no_header: o.NoHeader = False,
-    max_rows: o.MaxRows = 50_000,
-    seed: o.Seed = 0,
-    json: o.Json = False,
-    quiet: o.Quiet = False,
-    debug: o.Debug = False,
+    scenario: o.ScenarioOption = None,
+    reading: o.Reading,
 ) -> None:
-    """Estimate the class prior; see HELP."""
-    options = FileOptions(
-        file, format, delimiter, encoding, not no_header, label, positive, tuple(id or ()), tuple(drop or ())
-    )
-    methods = [m.value for m in method or [Method.recommended]]
-    run_command(
-        Session(json, quiet, debug, seed),
-        lambda session: _prior(session, options, max_rows, methods, scenario.value),
-    )
+    """How many positives are in the pool? The class prior, with an interval.
 
-
-def _prior(session: Session, options: FileOptions, max_rows: int, methods: list[str], scenario: str) -> None:
-    data = load_training(session, options, max_rows=max_rows)
+    For example:
+      purely prior positives.csv pool.csv
+      purely prior customers.csv --label fraud --scenario single-sample
+      purely prior customers.csv --label fraud --method best-bin --json
+    """
+    data = load_training(session, files, reading, sampling)
+    said = scenario_of(session, scenario, files)
     found = []
-    for name in methods:
+    for name in [str(m) for m in method] if method else ["recommended"]:
         with session.step(f"Estimating ({name})"):
-            found.append(_estimate(name, data.X, data.y, scenario, session.seed))
+            found.append(_estimate(name, data, said, session.seed))
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
@@ -118,20 +76,18 @@ def _prior(session: Session, options: FileOptions, max_rows: int, methods: list[
     level = found[0]["level"]
     session.say(
         "",
-        f"The class prior is the share of positives in the population ({scenario}).",
+        f"The class prior is the share of positives in the population ({said}).",
         *([f"The interval's level is {level:.0%}."] if level else []),
     )
-    session.finish({**data.summary(), "scenario": scenario, **found[0], "methods": found})
+    session.finish({**data.summary(), "scenario": said, **found[0], "methods": found})
 
 
-def _estimate(name: str, X: Any, y: Any, scenario: str, seed: int) -> dict[str, Any]:
-    from purely import prior
-
-    estimator = getattr(prior, _CLASSES[name])()
+def _estimate(name: str, data: TrainingData, scenario: str, seed: int) -> dict[str, Any]:
+    estimator = getattr(prior, METHODS[name])()
     known = estimator.get_params(deep=False)
     settings = {"scenario": scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
-    estimator.fit(X, y)
+    estimator.fit(data.X, data.y)
     return {
         "method": name,
         "class_prior": float(estimator.class_prior_),

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from pathlib import Path
 
-from purely.files import atomic_path
+from purely.files import replacing
 
 __all__ = [
     "OFFLINE_VARIABLE",
@@ -186,7 +186,7 @@ def _download(remote: RemoteFile, home: Path, n_retries: int, delay: float) -> b
                 continue
             target = home / (remote.path + (opener(stored)[0] if remote.of_text else ""))
             target.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(target) as partial:
+            with replacing(target) as partial:
                 partial.write_bytes(stored)
             return content
     reasons = "; ".join(f"{url}: {error}" for url, error in failures.items())

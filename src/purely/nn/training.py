@@ -17,10 +17,7 @@ the stack has stopped: the rest is then moved together.
 from __future__ import annotations
 
 import math
-import os
-import warnings
-from collections.abc import Callable, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from purely.exceptions import TrainingInterrupted
+from purely.files import replacing
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
@@ -37,13 +34,12 @@ from purely.nn.optimisers import Optimiser
 from purely.nn.plan import TrainingSettings
 from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
 from purely.nn.steps import Stepper
+from purely.progress import stoppable, track
 
 __all__ = ["HeldOut", "outputs_of", "resolve_device", "train"]
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
-#: A bar of the caller's own: takes the number of epochs and the first, has `set_postfix`, `update` and `close`.
-progress_bar: ContextVar[Callable[[int, int], Any] | None] = ContextVar("progress_bar", default=None)
 
 
 def train(
@@ -78,9 +74,8 @@ def train(
     run.resume()
     own_seeds = np.asarray(seeds, dtype=np.uint64)
     networks: NDArray[np.intp] | None = None
-    progress = _progress_bar(settings, run.epoch)
-    interrupted = False
-    try:
+    epochs = track("networks", settings.max_epochs, start=run.epoch, unit="epoch", verbose=settings.verbose)
+    with epochs as bar, stoppable(lambda: _stopped(run.epoch)) as stop:
         while run.epoch < settings.max_epochs and run.alive.size:
             outputs = []
             if networks is not run.alive:
@@ -97,20 +92,12 @@ def train(
             held = held_out.judge(stack, loss, run.alive)
             run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
-            if progress is not None:
-                progress.set_postfix(run.summary())
-                progress.update()
-    except KeyboardInterrupt:
-        interrupted = True
-        warnings.warn(
-            f"training was interrupted after {run.epoch} epochs; each network is the best so far.",
-            TrainingInterrupted,
-            stacklevel=3,
-        )
-    finally:
-        if progress is not None:
-            progress.close()
-    return run.finish(interrupted)
+            bar.advance(run.summary())
+    return run.finish(stop.requested)
+
+
+def _stopped(epoch: int) -> str:
+    return f"training was interrupted after {epoch} epochs; each network is the best so far."
 
 
 class _Run:
@@ -193,9 +180,8 @@ class _Run:
             "waited": torch.from_numpy(self.waited),
             "history": torch.from_numpy(np.stack(self.history)),
         }
-        partial = Path(f"{path}.partial")
-        torch.save(contents, partial)
-        os.replace(partial, path)
+        with replacing(path) as partial:
+            torch.save(contents, partial)
 
     def resume(self) -> None:
         """Go on from the checkpoint, where there is one."""
@@ -284,15 +270,3 @@ def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, 
     for name, tensor in source.items():
         from_rows, to_rows = (torch.from_numpy(i).to(tensor.device) for i in (rows, places))
         target[name].index_copy_(0, to_rows, tensor.index_select(0, from_rows))
-
-
-def _progress_bar(settings: TrainingSettings, start: int) -> Any:
-    """A bar of epochs: the caller's own, the usual one with `verbose`, or None."""
-    own = progress_bar.get()
-    if own is not None:
-        return own(settings.max_epochs, start)
-    if not settings.verbose:
-        return None
-    from tqdm.auto import tqdm
-
-    return tqdm(total=settings.max_epochs, initial=start, unit="epoch", desc="networks")

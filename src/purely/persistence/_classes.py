@@ -212,5 +212,5 @@ declare("purely.tables:EncodingReport", fields={
 _ORIGIN = {**each("label positive file", none_or(text())), "id": many(text()), "rows": COUNT}
 estimator("purely.tables:TableEncoder", "_sparse origin_?", check=_check_encoder, fields={
     "columns_": many(NAME, "columns"), "plans_": many(Field(("dict",), "a column", _read_column), "columns"),
-    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"), "origin_": record(_ORIGIN),
-    "dtype": word("float64", "float32")})
+    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"),
+    "origin_": record(_ORIGIN), "dtype": word("float64", "float32")})

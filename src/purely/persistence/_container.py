@@ -11,10 +11,9 @@ import hashlib
 import json
 import math
 import os
-import shutil
 import struct
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,7 +21,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.persistence._errors import ModelFileError, UnsupportedModelError, printable
+from purely.files import replacing, shown
+from purely.persistence._errors import ModelFileError, UnsupportedModelError
 from purely.persistence._fields import TYPES
 
 #: Version of the format; 1 was that of the development versions before 0.1.
@@ -59,22 +59,6 @@ def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]])
         )
     with replacing(path) as partial, partial.open("wb") as file:
         file.writelines([struct.pack("<Q", len(header)), header, *contents])
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A partial file in the same folder that takes the place of `path` when the block ends well."""
-    target = Path(os.path.realpath(path))
-    partial = target.with_name(f".{target.name[:80]}.{os.getpid()}.part")
-    try:
-        yield partial
-        with suppress(FileNotFoundError):
-            shutil.copymode(target, partial)
-        os.replace(partial, target)
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 class StoredArrays(dict[str, Any]):
@@ -96,7 +80,7 @@ class StoredArrays(dict[str, Any]):
         _need(whole, "was cut while it was read; load it again")
         # An array of truth values whose bytes are neither 0 nor 1 breaks NumPy's own counting.
         right = not array.size or array.dtype != bool or as_bytes.max() <= 1
-        _need(right, f"is damaged: the truth values {printable(name)} are none; copy or save it again")
+        _need(right, f"is damaged: the truth values {shown(name, 300)} are none; copy or save it again")
         return array
 
 
@@ -166,7 +150,7 @@ def _check_table(table: dict[str, Any], total: int) -> None:
         right = isinstance(shape, list) and len(shape) <= 8 and all(type(n) is int and 0 <= n < 2**48 for n in shape)
         start, end = end, end + (math.prod(shape) * dtype.itemsize if right else 0)
         if not right or entry.get("data_offsets") != [start, end] or start % dtype.itemsize:
-            _need(False, f"is damaged: its array {printable(name)} is not what or where it should be; copy it again")
+            _need(False, f"is damaged: its array {shown(name, 300)} is not what or where it should be; copy it again")
     verb = "cut short" if end > total else "longer than it says"
     _need(end == total, f"is {verb}: its arrays do not fill it; copy or save it again")
 
@@ -193,7 +177,7 @@ def _parse(data: bytes) -> dict[str, Any]:
         raise ModelFileError("the file is nested too deeply to be a model; do not trust its source.") from None
     except ValueError as error:
         raise ModelFileError(
-            f"the file is damaged: its header is no JSON ({printable(error)}). Copy it again."
+            f"the file is damaged: its header is no JSON ({shown(error, 300)}). Copy it again."
         ) from None
     _need(isinstance(found, dict), f"is no model file of purely: its header is not a JSON object; {_GIVE}")
     return dict(found)
@@ -207,7 +191,5 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _finite(text: str) -> float:
     value = float(text)
-    _need(
-        math.isfinite(value), f"is damaged or forged: {printable(text, 40)} is no number of JSON; save the model anew"
-    )
+    _need(math.isfinite(value), f"is damaged or forged: {shown(text, 40)} is no number of JSON; save the model anew")
     return value

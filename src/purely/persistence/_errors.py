@@ -1,8 +1,8 @@
-"""The ways in which saving and loading fail, and how what a file says is shown."""
+"""The ways in which saving and loading fail."""
 
 from __future__ import annotations
 
-__all__ = ["Misfit", "ModelFileError", "ModelFileWarning", "UnsupportedModelError", "Untrusted", "printable"]
+__all__ = ["Misfit", "ModelFileError", "ModelFileWarning", "UnsupportedModelError", "Untrusted"]
 
 
 class ModelFileError(ValueError):
@@ -23,10 +23,3 @@ class Misfit(Exception):  # noqa: N818 - callers never see it
 
 class Untrusted(Exception):  # noqa: N818 - callers never see it
     """A class or function that is neither one of ours nor trusted; its argument lists the names."""
-
-
-def printable(text: object, longest: int = 300) -> str:
-    """Text that a terminal shows and does not obey: what is not printable is escaped, what is long is cut."""
-    words = str(text)
-    shown = words if len(words) <= longest else f"{words[:longest]}..."
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in shown)

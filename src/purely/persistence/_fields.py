@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purely.checks import LARGEST_VALUE
-from purely.persistence._errors import Misfit, printable
+from purely.files import shown
+from purely.persistence._errors import Misfit
 
 #: What `json` reads and writes.
 Json = Any
@@ -85,7 +86,7 @@ class Place:
     def need(self, condition: object, words: str) -> None:
         """Refuse what stands here, in these words, unless the condition holds."""
         if not condition:
-            raise Misfit(f"{printable(self.path) or 'the model'} {words}")
+            raise Misfit(f"{shown(self.path, 300) or 'the model'} {words}")
 
     def measure(self, length: Length, found: int) -> None:
         """Compare a length with what it has to be; one that has a name and is not known yet is noted."""
@@ -174,7 +175,7 @@ def text(longest: int = 100_000, *, name: bool = False) -> Field:
     def read(node: Json, at: Place) -> str:
         if len(node) > longest or _HALF_CHARACTER.search(node) or (name and _CONTROL.search(node)):
             what = f"of at most {longest} characters, all of them whole{' and none for control' if name else ''}"
-            at.need(False, f"must be text {what}; it is {printable(node, 60)}")
+            at.need(False, f"must be text {what}; it is {shown(node, 60)}")
         return str(node)
 
     return Field(("str",), "text", read)
@@ -242,7 +243,7 @@ def record(fields: Mapping[str, Field], optional: str = "") -> Field:
 def read_fields(node: Json, fields: Mapping[str, Field], optional: Any, at: Place) -> dict[str, Any]:
     """Values by name: none that is not declared, none missing that is not optional."""
     for name in node:
-        at.need(name in fields, f"holds {printable(name, 60)!r}, which is not declared")
+        at.need(name in fields, f"holds {shown(name, 60)!r}, which is not declared")
     for name in fields:
         at.need(name in node or name in optional, f"lacks {name!r}")
     made = {name: of(node[name], at.at(name)) for name, of in fields.items() if name in node}

@@ -16,10 +16,11 @@ import scipy
 import sklearn
 
 import purely
+from purely.files import shown
 from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
 
 from purely.persistence._errors import (  # isort: skip
-    Misfit, ModelFileError, ModelFileWarning, UnsupportedModelError, Untrusted, printable,
+    Misfit, ModelFileError, ModelFileWarning, UnsupportedModelError, Untrusted,
 )  # fmt: skip
 from purely.persistence._fields import Place, Store, many, pairs
 from purely.persistence._foreign import find_trusted, write
@@ -141,7 +142,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
         written = versions.get("scikit-learn", "unknown")
         if written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
             warnings.warn(
-                f"{printable(path)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "
+                f"{shown(path, 300)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "
                 "installed: predictions may differ. Compare a few, or fit the model anew.",
                 ModelFileWarning,
                 stacklevel=2,
@@ -223,7 +224,7 @@ def describe(path: PathLike) -> ModelDescription:
         try:
             parts = _parts(file.document["model"])
             held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
-            classes = [printable(part.get("class", part.get("foreign")), 100) for part in parts.values()]
+            classes = [shown(part.get("class", part.get("foreign")), 100) for part in parts.values()]
             columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise Misfit("it holds no model") from None
@@ -231,7 +232,7 @@ def describe(path: PathLike) -> ModelDescription:
             model=classes[0],
             steps=tuple(classes[1:]),
             settings={name: value for name, value in held if _is_setting(name, value)},
-            feature_names=None if columns is None else tuple(map(printable, columns)),
+            feature_names=None if columns is None else tuple(shown(name, 300) for name in columns),
             n_features=next((value for name, value in held if name.endswith("n_features_in_")), None),
             fitted=any(name.endswith("_") for name, _ in held),
             foreign=tuple(_FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))),
@@ -246,7 +247,7 @@ _NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
 
 def _parts(node: Any) -> dict[str, Any]:
     """A model and the steps that it may have, under the start of their parameters' names."""
-    return {"": node, **{f"{printable(name)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
+    return {"": node, **{f"{shown(name, 300)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
 
 
 def _is_setting(name: str, value: Any) -> bool:
@@ -258,7 +259,7 @@ def _is_setting(name: str, value: Any) -> bool:
 @contextmanager
 def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
     """An open model file; whatever is wrong with it is said in one sentence that names it."""
-    target = printable(os.fspath(path))
+    target = shown(os.fspath(path), 300)
     try:
         with _container.open_model_file(Path(os.fspath(path))) as file:
             yield file

@@ -14,7 +14,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from purely.persistence._errors import Misfit, printable
+from purely.files import shown
+from purely.persistence._errors import Misfit
 from purely.persistence._fields import Field, Json, Place, read_fields
 
 State = dict[str, Any]
@@ -90,7 +91,7 @@ class Schema:
         try:
             return self.make(self.cls, state)
         except (TypeError, ValueError) as error:
-            raise Misfit(f"{at.path or 'the model'} is no {self.name} ({printable(error)})") from None
+            raise Misfit(f"{at.path or 'the model'} is no {self.name} ({shown(error, 300)})") from None
 
 
 #: Classes that model files may hold, by the name that files give them.

@@ -134,7 +134,7 @@ def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) 
     order = unlabelled[np.argsort(-scored.probability[unlabelled], kind="stable")][:N_TOP]
     result: dict[str, Any] = {
         "question": "Which ones?",
-        "top": [{"row": int(row), "probability": float(scored.probability[row])} for row in order],
+        "top": [{"row": int(table.numbers[i]), "probability": float(scored.probability[i])} for i in order],
     }
     if lists is None:
         return result | {"short": "Ranked", "answer": why}

@@ -6,10 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.stats import rankdata
 
-from purely.assumptions import check_assumptions
+from purely.assumptions import LEAK, STRONG, check_assumptions, column_areas
 from purely.class_prior import Prior
 from purely.plotting._style import percent
 from purely.report._data import Table
@@ -24,9 +22,6 @@ _WORDS = {
     "identifiability": "The share of positives can be read off the rows",
     "sampling": "The rows were drawn as was said",
 }
-#: Areas under the ROC curve of one column for labelled against unlabelled rows. A column that finds rare positives can
-#: reach the first; beyond the second hardly an unlabelled row looks like a labelled one, which is more often a leak.
-_STRONG, _LEAK = 0.99, 0.9999
 
 
 @dataclass(frozen=True)
@@ -103,25 +98,16 @@ def _signal(signal: Signal | None) -> Check:
 def _leak(table: Table) -> Check:
     title = "No single column gives the label away"
     rows = table.thin("test")
-    y, best, where = table.y[rows] == 1, 0.0, 0
-    n_p, n_u = int(y.sum()), int((~y).sum())
-    part = table.X[rows]
-    if sp.issparse(part):  # where a column is mostly zero, being there at all is what can leak
-        share_p, share_u = (np.asarray((part[mask] != 0).mean(axis=0)).ravel() for mask in (y, ~y))
-        values = 0.5 + 0.5 * np.abs(share_p - share_u)
-    else:
-        ranks = rankdata(part, axis=0)
-        values = (ranks[y].sum(axis=0) - n_p * (n_p + 1) / 2.0) / (n_p * n_u)
-        values = np.maximum(values, 1.0 - values)
-    where = int(np.argmax(values))
-    best = float(values[where])
-    if best >= _LEAK:
+    areas = column_areas(table.X[rows], table.y[rows] == 1)
+    where = int(np.argmax(areas))
+    best = float(areas[where])
+    if best >= LEAK:
         reason = (
             f"The column “{table.names[where]}” alone tells labelled from unlabelled rows almost without error: it may "
             "have been filled in after labelling, or because of it. If so, leave it out and start again."
         )
         return Check("leak", title, "red", reason)
-    if best >= _STRONG:
+    if best >= STRONG:
         reason = (
             f"The column “{table.names[where]}” alone tells labelled rows from nearly all unlabelled ones. Positives "
             "may be rare and easy to find; or the column was filled in because of the label: then leave it out."

@@ -50,8 +50,12 @@ class Table:
         Columns of `X`.
     records : list of dict or None
         What readers know the rows by.
+    numbers : ndarray of int, shape (n,)
+        What the rows are called: their places from 0, or the numbers that were given.
     scenario : str
     seed : int
+    is_scaled : bool
+        Whether the columns have a common scale as they are.
     """
 
     X: Any
@@ -60,8 +64,10 @@ class Table:
     y: NDArray[np.intp]
     names: list[str]
     records: Sequence[Mapping[str, Any]] | None
+    numbers: NDArray[np.int64]
     scenario: Scenario
     seed: int
+    is_scaled: bool = False
 
     @property
     def n_positive(self) -> int:
@@ -98,11 +104,20 @@ class Table:
     def scaled(self, rows: Rows) -> Any:
         """Rows with their columns on a common scale."""
         part = self.X[rows]
+        if self.is_scaled:
+            return part
         return MaxAbsScaler().fit_transform(part) if sp.issparse(part) else StandardScaler().fit_transform(part)
 
 
 def read_table(
-    X: Any, y: ArrayLike, feature_names: Sequence[str] | None, records: Any, scenario: Scenario, seed: int
+    X: Any,
+    y: ArrayLike,
+    feature_names: Sequence[str] | None,
+    records: Any,
+    scenario: Scenario,
+    seed: int,
+    row_numbers: ArrayLike | None = None,
+    scaled: bool = False,
 ) -> Table:
     """Check everything that can be wrong with the rows, once."""
     checked = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -119,7 +134,11 @@ def read_table(
         raise ValueError(f"feature_names must name each of the {d} columns of X; {len(names)} names were given.")
     listed = _read_records(records, n)
     positive = labels.positive
-    return Table(checked, X, positive, positive.astype(np.intp), names, listed, check_scenario(scenario), seed)
+    numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
+    if numbers.shape != (n,):
+        raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
+    y = positive.astype(np.intp)
+    return Table(checked, X, positive, y, names, listed, numbers, check_scenario(scenario), seed, scaled)
 
 
 def _read_records(records: Any, n: int) -> Sequence[Mapping[str, Any]] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, draw_seed
 from purely.exceptions import PurelyWarning
+from purely.files import replacing
 from purely.labels import Scenario
 from purely.report._answers import (
     SCHEMA_VERSION,
@@ -68,19 +68,8 @@ class Report:
         """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".tmp", dir=target.parent)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-                file.write(self.html)
-                file.flush()
-                os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(temporary, 0o666 & ~mask)  # a temporary file is for its owner only
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(target) as partial:
+            partial.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
     def __str__(self) -> str:
@@ -95,8 +84,10 @@ def make_report(
     model: Any = None,
     feature_names: Sequence[str] | None = None,
     records: Any = None,
+    row_numbers: ArrayLike | None = None,
     title: str | None = None,
     settings: Mapping[str, Any] | None = None,
+    scaled: bool = False,
     scenario: Scenario = "case-control",
     random_state: RandomState = 0,
     progress: Progress | None = None,
@@ -116,9 +107,14 @@ def make_report(
         Names of the columns of `X`.
     records : data frame or list of dict, optional
         The rows as their readers know them, for the table of the top ones; any values.
+    row_numbers : array-like of int, optional
+        What the rows are called where they are a part of a file; None: their places, from 0.
     title : str, optional
     settings : mapping, optional
         Whatever else is needed to reproduce the page; listed at its end.
+    scaled : bool, default=False
+        Whether the columns have a common scale already, as those of :class:`purely.tables.TableEncoder` do; otherwise
+        they are scaled for the information, the representation and the ranking.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     random_state : int, RandomState or None, default=0
@@ -152,7 +148,7 @@ def make_report(
     """
     import_jinja()
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
-    table = read_table(X, y, feature_names, records, scenario, seed)
+    table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled)
     run = _Run(progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

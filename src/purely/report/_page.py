@@ -175,7 +175,9 @@ def _summary(table: Table) -> list[tuple[str, str]]:
 def _records(found: Findings) -> dict[str, Any]:
     """The top rows as a table: header and cells, all of them text."""
     table, top = found.table, found.answers["records"]["top"]
-    rows = [entry["row"] for entry in top]
+    unlabelled = np.flatnonzero(~table.positive)
+    place = dict(zip(table.numbers[unlabelled].tolist(), unlabelled.tolist(), strict=True))
+    rows = [place[entry["row"]] for entry in top]
     if table.records is not None:
         picked = [table.records[row] for row in rows]
         names = list(dict.fromkeys(str(key) for record in picked for key in record))
@@ -189,6 +191,7 @@ def _records(found: Findings) -> dict[str, Any]:
     return {
         "names": [_text(name) for name in shown],
         "left_out": len(names) - len(shown),
+        "from_zero": bool(np.array_equal(table.numbers, np.arange(table.numbers.size))),
         "rows": [
             {"row": e["row"], "probability": e["probability"], "cells": [_text(c.get(name, "")) for name in shown]}
             for e, c in zip(top, cells, strict=True)

@@ -26,7 +26,7 @@ from purely.plotting._common import last_step, unlabelled_prior
 from purely.prior import ClassPrior
 from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
-from purely.smi import FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
+from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
 
 Floats = NDArray[np.float64]
 
@@ -166,7 +166,8 @@ def measure_signal(table: Table, class_prior: float) -> Signal:
     """Out-of-fold information of all columns, by the number of rows, and a permutation test."""
     rows = table.thin("information")
     X, y = table.scaled(rows), table.y[rows]
-    display = InformationDisplay.from_data(X, y, level=LEVEL, random_state=table.seed)
+    model = PUSMI(scenario=table.scenario, random_state=table.seed)
+    display = InformationDisplay.from_data(X, y, estimator=model, level=LEVEL, random_state=table.seed)
     if not display.intervals:
         raise ValueError(" ".join(display.notes))
     few = table.thin("test")

@@ -1,47 +1,28 @@
 """Tables: read in many formats, bounded in memory, and made into matrices of numbers.
 
-Needs pyarrow: ``pip install 'purely[cli]'``. Names load on first use, so that a command line which only reads does not
-wait for what only learns.
+Needs pyarrow: ``pip install 'purely[cli]'``.
 """
 
-from __future__ import annotations
+from purely.tables.columns import ColumnPlan, Encoded
+from purely.tables.encoder import EncodingReport, Origin, TableEncoder, TableWarning
+from purely.tables.errors import TableError
+from purely.tables.formats import open_table, read_table
+from purely.tables.labels import LabelRule, find_label_rule
+from purely.tables.source import TableSource
+from purely.tables.writing import writing_table
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from purely.tables._errors import TableError as TableError
-    from purely.tables._labels import LabelRule as LabelRule
-    from purely.tables._labels import find_label_rule as find_label_rule
-    from purely.tables.encoder import ColumnPlan as ColumnPlan
-    from purely.tables.encoder import Encoded as Encoded
-    from purely.tables.encoder import EncodingReport as EncodingReport
-    from purely.tables.encoder import TableEncoder as TableEncoder
-    from purely.tables.encoder import TableWarning as TableWarning
-    from purely.tables.source import TableSource as TableSource
-    from purely.tables.source import open_table as open_table
-    from purely.tables.source import read_table as read_table
-
-_HOME = {
-    "ColumnPlan": "encoder",
-    "Encoded": "encoder",
-    "EncodingReport": "encoder",
-    "LabelRule": "_labels",
-    "TableEncoder": "encoder",
-    "TableError": "_errors",
-    "TableSource": "source",
-    "TableWarning": "encoder",
-    "find_label_rule": "_labels",
-    "open_table": "source",
-    "read_table": "source",
-}
-
-__all__ = sorted(_HOME)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        value = getattr(import_module(f"purely.tables.{_HOME[name]}"), name)
-        globals()[name] = value
-        return value
-    raise AttributeError(f"module 'purely.tables' has no attribute {name!r}; it has: {', '.join(__all__)}")
+__all__ = [
+    "ColumnPlan",
+    "Encoded",
+    "EncodingReport",
+    "LabelRule",
+    "Origin",
+    "TableEncoder",
+    "TableError",
+    "TableSource",
+    "TableWarning",
+    "find_label_rule",
+    "open_table",
+    "read_table",
+    "writing_table",
+]

@@ -1,243 +1,251 @@
-"""CSV and TSV: text columns in batches, errors with the line."""
+"""CSV and TSV through pyarrow's reader: text columns in batches, errors with the line.
+
+One reader finds the header and the rows: the header is the first record that it gives. So a line break in a quoted
+name, or blank lines at the top, cannot make the header a row.
+"""
 
 from __future__ import annotations
 
 import codecs
-import csv
 import io
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from purely.tables._errors import TableError, shown
-from purely.tables._formats import TableFile, open_bytes
-from purely.tables.source import TableSource
+from purely.tables.errors import TableError, shown
+from purely.tables.source import Stream, TableSource
 
-__all__ = ["NULLS", "CSVSource"]
+__all__ = ["CSVSource"]
 
-#: Fields that stand for a missing value.
-NULLS = ["", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"]
-#: A line has to fit into one block.
-BLOCK_BYTES = 1 << 24
-DELIMITERS = (",", ";", "\t", "|")
+#: A record has to fit into one block; delimiter and header are looked for in the first bytes, then in a whole block.
+BLOCK_BYTES, HEAD_BYTES = 1 << 24, 1 << 18
+#: Columns of the first records that are read as text; pyarrow guesses types beyond, which does no harm to names.
+MOST_TYPED = 1 << 14
+#: Delimiters that are tried; a blank stands for any run of blanks and tabs.
+DELIMITERS = (",", ";", "\t", "|", " ")
 
 
 class CSVSource(TableSource):
-    """Delimited text. Columns come as strings unless another type is asked for."""
+    """Delimited text. Columns come as strings, just as they stand in the file; an empty field is missing."""
 
-    def __init__(self, file: TableFile, *, delimiter: str | None, encoding: str, header: bool) -> None:
-        super().__init__(file)
-        self.encoding = _known_encoding(encoding)
-        self.header = header
-        with open_bytes(file) as stream:
-            start = _decoded(bytes(stream.read(1 << 20)), self.encoding, file)
-        lines = [line for line in start.splitlines()[:50] if line.strip()]
-        if not lines:
-            raise TableError(f"{file.name} holds no text; a table with column names in its first line is needed.")
-        self.delimiter = _known_delimiter(delimiter) or ("\t" if file.format == "tsv" else _guess_delimiter(lines))
-        fields = _first_record(start, self.delimiter, file)
-        if header:
-            self._read_names(fields, lines)
+    def __init__(
+        self,
+        name: str,
+        stream: IO[bytes],
+        compression: str | None,
+        *,
+        delimiter: str | None,
+        encoding: str,
+        header: bool,
+    ) -> None:
+        super().__init__(name, stream, compression)
+        self.encoding, self.header = _known_encoding(encoding), header
+        asked = _known_delimiter(delimiter)
+        for size in (HEAD_BYTES, BLOCK_BYTES):
+            with self._open_text() as text:
+                head = bytes(text.read(size))
+            start = self._decoded(head)
+            whole = len(head) < size
+            tried = [_Trial(self._first_records(start, whole, d), d) for d in ((asked,) if asked else DELIMITERS)]
+            best = max(tried, key=lambda trial: trial.quality)
+            if best.n_records > 1 or whole:
+                break
         else:
-            self.names = [f"c{j}" for j in range(1, len(fields) + 1)]
-        self._check_names()
+            raise TableError(self._explain("straddling"))
+        if not best.n_records:
+            raise TableError(f"{name} holds no text; a table with column names in its first line is needed.")
+        self.delimiter, self._n_columns = best.delimiter, len(best.first)
+        names = self._column_names(best) if header else [f"c{j}" for j in range(1, self._n_columns + 1)]
+        self._set_schema(pa.schema([(n, pa.string()) for n in names]))
 
-    def _read_names(self, fields: list[str], lines: list[str]) -> None:
+    def _decoded(self, head: bytes) -> str:
+        if b"\x00" in head[:4096] and not self.encoding.startswith(("utf-16", "utf-32")):
+            remedy = "--encoding utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "--format"
+            raise TableError(f"{self.name} is not plain text (it has zero bytes); name what it is with {remedy}.")
+        try:
+            text = codecs.getincrementaldecoder(self.encoding)().decode(head)
+        except UnicodeDecodeError as error:
+            raise self._wrong_encoding(head[: error.start].count(b"\n") + 1) from error
+        return text
+
+    def _first_records(self, text: str, whole: bool, delimiter: str) -> tuple[pa.RecordBatch | None, int]:
+        """The first records that fit together, and how many do not."""
+        misfits: list[Any] = []
+
+        def skip(row: Any) -> str:
+            misfits.append(row)
+            return "skip"
+
+        complete = text if whole else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
+        try:
+            reader = self._reader(io.BytesIO(complete.encode()), "utf-8", delimiter, range(MOST_TYPED), skip)
+            return next(iter(reader), None), len(misfits)
+        except (pa.ArrowException, UnicodeError):
+            return None, 0
+
+    def _column_names(self, trial: _Trial) -> list[str]:
+        fields = trial.first
         numbers = sum(_is_number(f) for f in fields)
-        if numbers and numbers >= 0.6 * len(fields) and len(lines) > 1:
+        if numbers and numbers >= 0.6 * len(fields) and trial.n_records > 1:
             raise TableError(
-                f"{self.file.name}, line 1 holds values ({shown(', '.join(fields[:3]))}), not column names; add a line "
-                "of names, or read it with --no-header."
+                f"{self.name}, line 1 holds values ({shown(', '.join(fields[:3]))}), not column names; add a line of "
+                "names, or read it with --no-header."
             )
-        self.names = [f.strip() or f"column {j}" for j, f in enumerate(fields, 1)]
-        longest = max(self.names, key=len)
+        names = [" ".join(f.split()) or f"column {j}" for j, f in enumerate(fields, 1)]
+        longest = max(names, key=len)
         if len(longest) > 1000:
             raise TableError(
-                f"{self.file.name}, line 1 has a column name of {len(longest):,} characters; is the delimiter right? "
-                "Name it with --delimiter."
+                f"{self.name}, line 1 has a column name of {len(longest):,} characters; is the delimiter right? Name "
+                "it with --delimiter."
             )
+        return names
 
-    def batches(self, columns: Sequence[str] | None = None, types: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    def _reader(self, stream: Any, encoding: str, delimiter: str, columns: Sequence[int], handler: Any = None) -> Any:
+        """Pyarrow's reader; columns are f0, f1, ... and those asked for are text."""
+        chosen = [f"f{j}" for j in columns]
+        return pacsv.open_csv(
+            _Blanks(stream) if delimiter == " " else stream,
+            read_options=pacsv.ReadOptions(
+                use_threads=False, block_size=BLOCK_BYTES, encoding=encoding, autogenerate_column_names=True
+            ),
+            parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=handler),
+            convert_options=pacsv.ConvertOptions(
+                column_types=dict.fromkeys(chosen, pa.string()),
+                include_columns=chosen if len(chosen) < MOST_TYPED else None,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Record batches; a line that does not fit is refused with its number."""
-        wanted = list(self.names if columns is None else columns)
-        self.check_columns(wanted)
-        all_types = {name: pa.string() for name in self.names} | dict(types or {})
-        size = max(1, self.file.path.stat().st_size)
-        first = 2 if self.header else 1
-        self.done = 0.0
-        bad: list[Any] = []
-        with open_bytes(self.file) as stream:
-            counted = _Counted(stream)
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        skip = int(self.header)
+        with self._open_text() as text:
+            watched = _Watched(text, self.delimiter)
             try:
-                reader = pacsv.open_csv(
-                    counted,
-                    read_options=pacsv.ReadOptions(
-                        use_threads=False,
-                        block_size=BLOCK_BYTES,
-                        encoding=self.encoding,
-                        column_names=self.names,
-                        skip_rows=int(self.header),
-                    ),
-                    parse_options=pacsv.ParseOptions(
-                        delimiter=self.delimiter,
-                        newlines_in_values=True,
-                        invalid_row_handler=lambda row: _keep(bad, row),
-                    ),
-                    convert_options=pacsv.ConvertOptions(
-                        column_types=all_types,
-                        include_columns=wanted,
-                        null_values=NULLS,
-                        strings_can_be_null=True,
-                        auto_dict_encode=False,
-                    ),
-                )
-                for batch in reader:
-                    self.done = min(1.0, _position(stream, self.file) / size)
-                    if batch.num_rows:
-                        yield batch
+                places = [self.schema.get_field_index(name) for name in columns]
+                for batch in self._reader(watched, self.encoding, self.delimiter, places):
+                    self.done = min(1.0, self.stream.tell() / max(1, self.size))
+                    rows, skip = batch.slice(skip), max(0, skip - batch.num_rows)
+                    yield pa.record_batch(rows.columns, schema=schema)
             except UnicodeDecodeError as error:
-                raise _wrong_encoding(self.file, self.encoding) from error
-            except (pa.ArrowInvalid, pa.ArrowException) as error:
-                sentence = self._explain(error, bad, wanted, all_types, first)
-                if sentence is None:
-                    return
-                raise TableError(sentence) from error
-        self.done = 1.0
-
-    def _explain(
-        self, error: Exception, bad: list[Any], columns: list[str], types: Mapping[str, Any], first: int
-    ) -> str | None:
-        """One sentence for what pyarrow found; None where there is only a header."""
-        text, name = str(error), self.file.name
-        if "Empty CSV" in text or "Empty CSV file" in text:
-            return None
-        if bad and len(bad[0].text) > BLOCK_BYTES // 2:
-            return self._huge_line()
-        if bad:
-            row = bad[0]
-            where = f"line {row.number}" if row.number else "a line"
-            return (
-                f"{name}, {where} has {row.actual_columns} fields where {row.expected_columns} are expected "
-                f"({shown(row.text)!r}); mend or delete it, put fields with the delimiter {self.delimiter!r} in "
-                "quotes, or name another --delimiter."
+                raise self._wrong_encoding() from error
+            except pa.ArrowException as error:
+                raise TableError(self._explain(str(error))) from error
+        if watched.left_open:
+            raise TableError(
+                f"{self.name}: a field begins with a quotation mark that is never closed, so {watched.lines_after:,} "
+                "lines to the end of the file would be read as one field; close it."
             )
+
+    def _explain(self, text: str) -> str:
+        """One sentence for what pyarrow found."""
         if "straddl" in text or "block size" in text.lower():
-            return self._huge_line()
-        if "UTF8" in text or "UTF-8" in text:
-            return str(_wrong_encoding(self.file, self.encoding, _row_number(text)))
-        found = re.search(r"column #(\d+)", text)
-        value = re.search(r"invalid value '(.*)'", text, re.DOTALL)
-        if found and value:
-            # with include_columns pyarrow numbers the columns of the file
-            index = int(found[1])
-            column = self.names[index] if index < len(self.names) else columns[min(index, len(columns) - 1)]
-            row_number = _row_number(text)
-            where = f", line {row_number}" if row_number else ""
             return (
-                f"{name}{where}: column {shown(column)!r} has the value {shown(value[1])!r} where a number is "
-                "expected; mend it or leave the field empty."
+                f"{self.name} has a line of many MB (at most {BLOCK_BYTES >> 20} are read); is a quotation mark never "
+                "closed? Mend the file, or name its --delimiter."
             )
-        return f"{name} is not a well-formed table: {shown(text, 120)}."
+        if found := re.search(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", text, re.DOTALL):
+            line, expected, actual, record = found.groups()
+            return (
+                f"{self.name}, line {line} has {actual} fields where {expected} are expected ({shown(record)!r}); mend "
+                f"or delete it, put fields with the delimiter {self.delimiter!r} in quotes, or name another "
+                "--delimiter."
+            )
+        if "UTF8" in text or "UTF-8" in text:
+            found = re.search(r"Row #(\d+)", text)
+            return str(self._wrong_encoding(int(found[1]) if found else None))
+        return f"{self.name} is not a well-formed table: {shown(text, 120)}."
 
-    def _huge_line(self) -> str:
-        return (
-            f"{self.file.name} has a line of many MB (at most {BLOCK_BYTES >> 20} are read); is a quotation mark never "
-            "closed? Mend the file, or name its --delimiter."
+    def _wrong_encoding(self, line: int | None = None) -> TableError:
+        other = "utf-8" if self.encoding != "utf-8" else "latin-1"
+        where = f", line {line}" if line else ""
+        return TableError(
+            f"{self.name}{where} is not {self.encoding} text; name its encoding, for example --encoding {other}."
         )
 
 
-class _Counted(io.RawIOBase):
-    """A readable stream for pyarrow that hides what kind of file is below it."""
+class _Trial:
+    """What a delimiter makes of the first records."""
+
+    def __init__(self, found: tuple[pa.RecordBatch | None, int], delimiter: str) -> None:
+        batch, n_misfits = found
+        self.delimiter, self.n_records = delimiter, 0 if batch is None else batch.num_rows
+        first = [] if batch is None or not batch.num_rows else list(batch.slice(0, 1).to_pylist()[0].values())
+        self.first = ["" if field is None else str(field) for field in first]
+        share = self.n_records / max(1, self.n_records + n_misfits)
+        several = len(self.first) > 1 and share > 0.5
+        # blanks are in any text: they separate columns only where nothing else does
+        self.quality = (several, several and delimiter != " ", share, len(self.first))
+
+
+class _Watched(Stream):
+    """A stream that watches whether the last quotation mark opens a field and none closes it."""
+
+    def __init__(self, stream: Any, delimiter: str) -> None:
+        super().__init__(stream)
+        self.before_field = (delimiter + "\r\n").encode()
+        self.quotes, self.lines_after, self.opens, self.last = 0, 0, False, b"\n"
+
+    def read(self, size: int | None = -1) -> bytes:
+        block = bytes(self.below.read(-1 if size is None else size))
+        place = block.rfind(b'"')
+        if place >= 0:
+            self.quotes += block.count(b'"')
+            self.opens = (block[place - 1 : place] or self.last) in self.before_field
+            self.lines_after = 0
+        self.lines_after += block.count(b"\n", max(place, 0))
+        self.last = block[-1:] or self.last
+        return block
+
+    @property
+    def left_open(self) -> bool:
+        """Whether several lines were swallowed by a field that is never closed."""
+        lines = self.lines_after - (self.last == b"\n")
+        return bool(self.quotes % 2 and self.opens and lines > 0)
+
+
+class _Blanks(Stream):
+    """A stream in which every run of blanks and tabs is one blank, and lines neither begin nor end with one."""
 
     def __init__(self, stream: Any) -> None:
-        super().__init__()
-        self.stream = stream
+        super().__init__(stream)
+        self.rest, self.started = b"", False
 
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        return bytes(self.stream.read(size) if size is not None and size >= 0 else self.stream.read())
-
-
-def _keep(bad: list[Any], row: Any) -> str:
-    bad.append(row)
-    return "error"
-
-
-def _position(stream: Any, file: TableFile) -> int:
-    raw = getattr(stream, "fileobj", None) or getattr(stream, "_fp", None) or stream
-    try:
-        return int(raw.tell())
-    except (OSError, ValueError, AttributeError):
-        return 0
-
-
-def _row_number(text: str) -> int | None:
-    found = re.search(r"Row #(\d+)", text)
-    return int(found[1]) if found else None
+    def read(self, size: int | None = -1) -> bytes:
+        # never more bytes than were asked for: the reader's buffer has that size
+        block = bytes(self.below.read(max(1, size - len(self.rest)) if size and size > 0 else -1))
+        whole = self.rest + block
+        kept = len(whole.rstrip(b" \t\r\n")) if block else len(whole)  # a run may go on in the next block
+        self.rest, whole = whole[kept:], whole[:kept]
+        if len(self.rest) > 2:
+            self.rest = b"\n" if b"\n" in self.rest or b"\r" in self.rest else b" "
+        if block and not whole:
+            return self.read(size)
+        if not self.started:
+            whole, self.started = whole.lstrip(b" \t"), True
+        return re.sub(rb"[ \t]+", b" ", re.sub(rb"(?<=[\r\n])[ \t]+|[ \t]+(?=[\r\n]|$)", b"", whole))
 
 
 def _known_encoding(encoding: str) -> str:
     try:
         return codecs.lookup(encoding).name
-    except LookupError as error:
+    except (LookupError, ValueError) as error:
         raise TableError(f"--encoding {shown(encoding)!r} is not known; try utf-8, latin-1 or cp1252.") from error
 
 
 def _known_delimiter(delimiter: str | None) -> str | None:
     if delimiter is None:
         return None
-    delimiter = {"\\t": "\t", "tab": "\t"}.get(delimiter, delimiter)
+    delimiter = {"\\t": "\t", "tab": "\t", "space": " ", "blank": " "}.get(delimiter, delimiter)
     if len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127:
         raise TableError(f"--delimiter must be one character such as , ; | or tab; {shown(delimiter)!r} was given.")
     return delimiter
-
-
-def _decoded(start: bytes, encoding: str, file: TableFile) -> str:
-    if b"\x00" in start[:4096] and not encoding.startswith(("utf-16", "utf-32")):
-        remedy = "--encoding utf-16" if start[:2] in (b"\xff\xfe", b"\xfe\xff") else "--format"
-        raise TableError(f"{file.name} is not plain text (it has zero bytes); name what it is with {remedy}.")
-    try:
-        text = codecs.getincrementaldecoder(encoding)().decode(start)
-    except UnicodeDecodeError as error:
-        line = start[: error.start].count(b"\n") + 1
-        raise _wrong_encoding(file, encoding, line) from error
-    text = text.removeprefix("\ufeff")
-    control = sum(ord(c) < 32 and c not in "\t\r\n\f\v" for c in text[:4096])
-    if control > 0.02 * min(len(text), 4096):
-        raise TableError(f"{file.name} is not plain text; name what it is with --format.")
-    return text
-
-
-def _wrong_encoding(file: TableFile, encoding: str, line: int | None = None) -> TableError:
-    other = "utf-8" if encoding != "utf-8" else "latin-1"
-    where = f", line {line}" if line else ""
-    return TableError(f"{file.name}{where} is not {encoding} text; name its encoding, for example --encoding {other}.")
-
-
-def _guess_delimiter(lines: list[str]) -> str:
-    """The delimiter that is in the first line, and as often in those below; a comma where none is."""
-
-    def quality(d: str) -> tuple[float, int]:
-        counts = [line.count(d) for line in lines[:20]]
-        same = sum(c == counts[0] for c in counts) / len(counts)
-        return (same if counts[0] else 0.0), counts[0]
-
-    in_header = [d for d in DELIMITERS if d in lines[0]]
-    return max(in_header, key=quality) if in_header else ","
-
-
-def _first_record(text: str, delimiter: str, file: TableFile) -> list[str]:
-    try:
-        return next(row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row)
-    except (csv.Error, StopIteration) as error:
-        raise TableError(
-            f"{file.name}, line 1 cannot be read as column names ({shown(error)}); is the delimiter right?"
-        ) from error
 
 
 def _is_number(field: str) -> bool:

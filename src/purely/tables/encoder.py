@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import check_choice, check_number
 from purely.exceptions import PurelyWarning
-from purely.tables._columns import encode_column, fit_column
-from purely.tables._errors import TableError, nearest, shown
+from purely.tables.cells import Cells
+from purely.tables.columns import ColumnPlan, Encoded, Settings, encode_column, fit_column, read_column
+from purely.tables.errors import TableError, nearest, shown
 
-__all__ = ["ColumnPlan", "Encoded", "EncodingReport", "TableEncoder", "TableWarning"]
+__all__ = ["EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
 #: More columns than this, or fewer non-zero entries than this share, and the matrix is sparse.
 DENSE_COLUMNS, DENSE_SHARE = 200, 0.2
@@ -25,31 +28,6 @@ DENSE_COLUMNS, DENSE_SHARE = 200, 0.2
 
 class TableWarning(PurelyWarning):
     """A column of a table that the user should look at."""
-
-
-@dataclass(frozen=True)
-class ColumnPlan:
-    """What was done to one column.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"number", "boolean", "date", "category", "text", "vector", "sparse", "dropped"}
-    n_features : int
-        Columns of the matrix that it gives.
-    n_missing : int
-    action : str
-        In words, for a reader.
-    warning : str
-        What to look at; empty where all is well.
-    """
-
-    name: str
-    kind: str
-    n_features: int
-    n_missing: int
-    action: str
-    warning: str = ""
 
 
 @dataclass(frozen=True)
@@ -73,29 +51,28 @@ class EncodingReport:
         """What to look at, one sentence a column."""
         return tuple(f"column {shown(c.name)!r}: {c.warning}" for c in self.columns if c.warning)
 
-    def __str__(self) -> str:
-        width = min(30, max(len(c.name) for c in self.columns))
-        rows = [f"{shown(c.name, 30):{width}}  {c.kind:8}  {c.action}" for c in self.columns]
-        kind = "sparse" if self.sparse else "dense"
-        return "\n".join([f"{self.n_rows:,} rows, {self.n_features:,} features ({kind})", *rows])
-
 
 @dataclass(frozen=True)
-class Encoded:
-    """Rows as numbers, and what could not be taken as it was.
+class Origin:
+    """The file that an encoder was fitted to.
 
     Attributes
     ----------
-    matrix : ndarray or CSR matrix of shape (n, n_features)
-    unseen : dict
-        Per column, how many values were levels, words or indices that `fit` had not seen; they are ignored.
-    unreadable : dict
-        Per column, how many values were infinite or of another kind; they count as missing.
+    file : str
+        Its name without the folder.
+    n_rows : int
+    label, positive, negative : str or None
+        The label column, the values of positives and of known negatives.
+    ids : tuple of str
+        Columns that are carried to the output.
     """
 
-    matrix: Any
-    unseen: dict[str, int] = field(default_factory=dict)
-    unreadable: dict[str, int] = field(default_factory=dict)
+    file: str
+    n_rows: int
+    label: str | None = None
+    positive: str | None = None
+    negative: str | None = None
+    ids: tuple[str, ...] = ()
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -138,12 +115,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         What was done to every column.
     columns_ : list of str
         Columns that are used; `transform` needs them, in any order.
-    plans_ : list of dict
-        Each used column's state: plain values and arrays.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
     feature_owner_ : ndarray of int
         For each feature the place of its column in `columns_`.
+    origin_ : Origin
+        The file that the rows came from, where the command line has fitted it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
 
     Examples
     --------
@@ -189,32 +166,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._check()
-        table = as_table(X)
-        names = list(table.column_names)
-        if len(set(names)) < len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise TableError(f"the table has {names.count(twice)} columns named {shown(twice)!r}; rename one.")
-        if table.num_rows == 0 or not names:
-            raise TableError("the table has no rows or no columns to make features of.")
-        settings = self.get_params(deep=False)
-        fitted = [fit_column(name, _combined(table.column(name)), settings) for name in names]
-        self.plans_ = [plan for plan, _ in fitted if plan["n_features"]]
-        self.columns_ = [plan["name"] for plan in self.plans_]
-        self.n_features_in_ = len(names)
-        self.feature_names_in_ = np.asarray(names, dtype=object)
-        widths = [plan["n_features"] for plan in self.plans_]
-        self.feature_owner_ = np.repeat(np.arange(len(widths)), widths)
-        if not self.plans_:
-            reasons = "; ".join(f"{shown(c.name)!r}: {c.action}" for _, c in fitted[:3])
-            raise TableError(f"no column is of use ({reasons}); a table needs at least one that varies.")
-        self._sparse = self._decide_sparse(table)
-        self.report_ = EncodingReport(
-            tuple(column for _, column in fitted), table.num_rows, int(sum(widths)), bool(self._sparse)
-        )
-        for sentence in self.report_.warnings:
-            warnings.warn(sentence, TableWarning, stacklevel=2)
+        self._fit(X)
         return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
+        """``fit(X).transform(X)``, with every cell read once; `y` is ignored."""
+        return self._assembled(self._fit(X)).matrix
 
     def transform(self, X: Any) -> Any:
         """The rows as numbers: an array, or a CSR matrix where `sparse` says so, of shape (n, n_features)."""
@@ -222,38 +179,78 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def encode(self, X: Any) -> Encoded:
         """The rows as numbers, with counts of what was not seen in `fit` or could not be read."""
-        check_is_fitted(self, "plans_")
+        check_is_fitted(self, "report_")
         columns = self._columns_of(X)
-        n = len(columns[0])
+        return self._assembled([read_column(p, column) for p, column in zip(self._used, columns, strict=True)])
+
+    def _fit(self, X: Any) -> list[Cells]:
+        """Find out what the columns hold; the cells of those that are used."""
+        settings = self._settings()
+        table = as_table(X)
+        names = list(table.column_names)
+        if len(set(names)) < len(names):
+            twice = next(n for n in names if names.count(n) > 1)
+            raise TableError(f"the table has {names.count(twice)} columns named {shown(twice)!r}; rename one.")
+        if table.num_rows == 0 or not names:
+            raise TableError("the table has no rows or no columns to make features of.")
+        fitted = [fit_column(name, _combined(table.column(name)), settings) for name in names]
+        plans = tuple(plan for plan, _ in fitted)
+        if not any(plan.n_features for plan in plans):
+            reasons = "; ".join(f"{shown(c.name)!r}: {c.action}" for c in plans[:3])
+            raise TableError(f"no column is of use ({reasons}); a table needs at least one that varies.")
+        width = sum(plan.n_features for plan in plans)
+        self.report_ = EncodingReport(plans, table.num_rows, width, self._is_sparse(fitted, width, table.num_rows))
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.asarray(names, dtype=object)
+        for sentence in self.report_.warnings:
+            warnings.warn(sentence, TableWarning, stacklevel=3)
+        return [cells for plan, cells in fitted if plan.n_features]
+
+    def _is_sparse(self, fitted: list[tuple[ColumnPlan, Cells]], width: int, n_rows: int) -> bool:
+        if self.sparse != "auto":
+            return bool(self.sparse)
+        filled = 0.0
+        for plan, cells in fitted:
+            counted = sp.issparse(cells.values)
+            filled += cells.values.nnz / n_rows if counted else plan.kind == "category" or plan.n_features
+        return width > DENSE_COLUMNS and filled < DENSE_SHARE * width
+
+    def _assembled(self, cells: list[Cells]) -> Encoded:
         unseen: dict[str, int] = {}
         unreadable: dict[str, int] = {}
-        if not self._sparse:
-            # by columns: each is written in one run
-            matrix: Any = np.zeros((n, len(self.feature_owner_)), dtype=self.dtype, order="F")
-            at = 0
-            for plan, column in zip(self.plans_, columns, strict=True):
-                into = matrix[:, at : at + plan["n_features"]]
-                _note(plan, encode_column(plan, column, into), unseen, unreadable)
-                at += plan["n_features"]
-            return Encoded(matrix, unseen, unreadable)
-        blocks = []
-        for plan, column in zip(self.plans_, columns, strict=True):
-            done = encode_column(plan, column, None)
-            _note(plan, done, unseen, unreadable)
-            blocks.append(done.block)
-        return Encoded(sp.csr_matrix(sp.hstack(blocks, format="csr"), dtype=self.dtype), unseen, unreadable)
+        blocks, at = [], 0
+        shape = (len(cells[0]), self.report_.n_features)
+        # by columns: each is written in one run
+        matrix = None if self.report_.sparse else np.zeros(shape, dtype=self.dtype, order="F")
+        for plan, own in zip(self._used, cells, strict=True):
+            into = None if matrix is None else matrix[:, at : at + plan.n_features]
+            block, n_unseen, n_unreadable = encode_column(plan, own, into)
+            blocks.append(block)
+            at += plan.n_features
+            unseen |= {plan.name: n_unseen} if n_unseen else {}
+            unreadable |= {plan.name: n_unreadable} if n_unreadable else {}
+        if matrix is None:
+            return Encoded(sp.csr_matrix(sp.hstack(blocks, format="csr"), dtype=self.dtype), unseen, unreadable)
+        return Encoded(matrix, unseen, unreadable)
+
+    @property
+    def _used(self) -> list[ColumnPlan]:
+        return [plan for plan in self.report_.columns if plan.n_features]
+
+    @property
+    def columns_(self) -> list[str]:
+        """Columns that are used."""
+        return [plan.name for plan in self._used]
+
+    @property
+    def feature_owner_(self) -> NDArray[np.intp]:
+        """For each feature the place of its column in `columns_`."""
+        return np.repeat(np.arange(len(self._used)), [plan.n_features for plan in self._used])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """A name for every feature: the column's, with the level, word or part where there are several."""
-        check_is_fitted(self, "plans_")
-        return np.asarray([name for plan in self.plans_ for name in plan["features"]], dtype=object)
-
-    def arrow_types(self) -> dict[str, Any]:
-        """Arrow types that a reader of text should ask for: numbers need no detour through strings."""
-        import pyarrow as pa
-
-        check_is_fitted(self, "plans_")
-        return {p["name"]: pa.float64() for p in self.plans_ if p["kind"] == "number" and not p["lenient"]}
+        check_is_fitted(self, "report_")
+        return np.asarray([name for plan in self._used for name in plan.features], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -261,25 +258,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.no_validation = True
         return tags
 
-    def _check(self) -> None:
-        for name, least in (("max_levels", 1), ("min_count", 1), ("max_words", 1)):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-                raise ValueError(f"{name} must be an integer of at least {least}; {value!r} was given.")
-        if self.dtype not in ("float64", "float32"):
-            raise ValueError(f"dtype must be 'float64' or 'float32'; {self.dtype!r} was given.")
-        if not isinstance(self.sparse, bool) and self.sparse != "auto":
-            raise ValueError(f"sparse must be True, False or 'auto'; {self.sparse!r} was given.")
-
-    def _decide_sparse(self, table: Any) -> bool:
-        if isinstance(self.sparse, bool):
-            return self.sparse
-        width = int(sum(plan["n_features"] for plan in self.plans_))
-        if width <= DENSE_COLUMNS:
-            return False
-        self._sparse = True
-        block = self.encode(table.slice(0, 1000)).matrix
-        return bool(block.nnz < DENSE_SHARE * block.shape[0] * block.shape[1])
+    def _settings(self) -> Settings:
+        check_choice("dtype", self.dtype, ("float64", "float32"))
+        check_choice("sparse", self.sparse, (True, False, "auto"))
+        names = ("max_levels", "min_count", "max_words")
+        levels, count, words = (check_number(name, getattr(self, name), 1, integer=True) for name in names)
+        return Settings(levels, count, words, self.scale)
 
     def _columns_of(self, X: Any) -> list[Any]:
         if hasattr(X, "num_rows") and hasattr(X, "schema"):
@@ -295,10 +279,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [_combined(X.column(names.index(name))) for name in self.columns_]
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any) -> pa.Table:
     """A pyarrow Table from what a user has: Table, RecordBatch, pandas or polars frame."""
-    import pyarrow as pa
-
     if isinstance(X, pa.Table):
         return X
     if isinstance(X, pa.RecordBatch):
@@ -315,20 +297,11 @@ def as_table(X: Any) -> Any:
     raise TypeError(f"a table must be a pyarrow Table or RecordBatch or a data frame; {type(X).__name__} was given.")
 
 
-def _combined(column: Any) -> Any:
+def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
     """One contiguous array from a column that may be in chunks."""
-    import pyarrow as pa
-
     if not isinstance(column, pa.ChunkedArray):
         return column
     if column.num_chunks == 1:
         return column.chunk(0)
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
-
-
-def _note(plan: dict[str, Any], done: Any, unseen: dict[str, int], unreadable: dict[str, int]) -> None:
-    if done.unseen:
-        unseen[plan["name"]] = done.unseen
-    if done.unreadable:
-        unreadable[plan["name"]] = done.unreadable

@@ -5,7 +5,12 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from purely.files import shown
+
 __all__ = ["TableError", "nearest", "shown"]
+
+#: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
+RESEMBLANCE = 0.75
 
 
 class TableError(ValueError):
@@ -13,17 +18,11 @@ class TableError(ValueError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A half-sentence that offers the nearest of the known names, or lists some of them."""
+    """A half-sentence that offers the known name that resembles most, or lists some of them."""
     names = list(known)
     by_fold = {n.casefold(): n for n in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=RESEMBLANCE)
     if close:
-        return f"did you mean {by_fold[close[0]]!r}?"
+        return f"did you mean {shown(by_fold[close[0]])!r}?"
     listed = ", ".join(repr(shown(n, 30)) for n in names[:8]) + (", ..." if len(names) > 8 else "")
     return f"it has: {listed or 'nothing'}."
-
-
-def shown(value: object, width: int = 40) -> str:
-    """A value for a message: on one line, not longer than `width`, nothing that a terminal would act upon."""
-    text = "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in str(value)[: width + 1])
-    return text if len(text) <= width else text[: width - 3] + "..."

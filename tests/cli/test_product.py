@@ -1,0 +1,272 @@
+"""What people meet: two files, known negatives, leaks, messy columns, one numbering, the small print."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import purely as package
+from purely.tables import TableEncoder, read_table
+from tests.cli.conftest import make_customers
+
+LABELLED = ("--label", "fraud", "--drop", "truth", "--id", "customer")
+LIGHT = ("--size", "light", "--class-prior", 0.3)
+
+
+def said(text):
+    return " ".join(text.split())
+
+
+@pytest.fixture
+def frame():
+    return make_customers().to_pandas()
+
+
+@pytest.fixture
+def two_files(frame, tmp_path):
+    positive = frame["fraud"] == 1
+    frame[positive].drop(columns=["fraud", "truth"]).assign(officer="Bob").to_csv(tmp_path / "p.csv", index=False)
+    columns = ["since", "remark", "member", "country", "age", "amount", "customer"]
+    frame.loc[~positive, columns].assign(region="N").to_parquet(tmp_path / "u.parquet", index=False)
+    return tmp_path / "p.csv", tmp_path / "u.parquet"
+
+
+# -- two files --------------------------------------------------------------------------------------------------------
+
+
+def test_positives_and_pool_in_two_files_are_one_table(purely, customers, two_files):
+    one = purely("inspect", customers, *LABELLED, "--json").json
+    two = purely("inspect", *two_files, "--id", "customer", "--json").json
+    for key in ("rows", "positives", "unlabelled", "features", "copies", "leaks"):
+        assert two[key] == one[key], key
+    assert {c["name"]: c["action"] for c in two["columns"]} == {c["name"]: c["action"] for c in one["columns"]}
+    notes = " ".join(two["warnings"])
+    assert "only" in notes
+    assert "'officer'" in notes
+    assert "'region'" in notes
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("information", "--permutations", 99),
+        ("prior", "--method", "best-bin"),
+        ("fit", *LIGHT, "-o", "m.purely"),
+        ("represent", "--epochs", 2, "-o", "map.csv"),
+    ],
+)
+def test_every_command_takes_two_files(purely, two_files, tmp_path, command, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name, *options = command
+    done = purely(name, *two_files, *options, "--id", "customer")
+    assert done.status == 0, done.err
+    assert "80 labelled positives, 320 unlabelled rows" in done.out
+    if name == "represent":
+        pytest.importorskip("torch")
+        rows = pd.read_csv("map.csv")
+        assert rows["labelled"].tolist() == [1] * 80 + [0] * 320
+    if name == "fit":
+        assert purely("predict", "m.purely", two_files[1], "-o", "s.csv").status == 0
+        assert len(pd.read_csv("s.csv")) == 320
+        done = purely("evaluate", "m.purely", *two_files)
+        assert done.status == 0, done.err
+        assert "looks like the file the model was trained on" in said(done.err)
+
+
+def test_two_files_that_do_not_go_together(purely, two_files, tmp_path):
+    (tmp_path / "other.csv").write_text("u,v\n1,2\n")
+    assert "no column in common" in said(purely("inspect", two_files[0], tmp_path / "other.csv").err)
+    done = purely("inspect", *two_files, "--label", "fraud")
+    assert done.status == 2
+    assert "leave out --label" in said(done.err)
+    assert "has no id column 'Customer'; did you mean 'customer'?" in said(
+        purely("inspect", *two_files, "--id", "Customer").err
+    )
+
+
+# -- known negatives --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_negatives(frame, tmp_path):
+    known = (frame["truth"] == 0) & (np.arange(len(frame)) % 4 == 0)
+    frame["fraud"] = np.where(frame["fraud"] == 1, "yes", np.where(known, "No", ""))
+    frame.to_csv(tmp_path / "n.csv", index=False)
+    return tmp_path / "n.csv", int(known.sum())
+
+
+def test_known_negatives_are_counted_set_aside_and_tested_on(purely, with_negatives, tmp_path):
+    path, n = with_negatives
+    found = purely("inspect", path, *LABELLED, "--json").json
+    assert (found["positives"], found["negatives"], found["unlabelled"]) == (80, n, 320 - n)
+    assert found["unlabelled_used"] == 320 - n
+    assert any(f"{n} rows are known negatives" in note for note in found["warnings"])
+    assert purely("inspect", path, *LABELLED, "--negative", "none", "--json").json["unlabelled"] == 320
+    model = tmp_path / "m.purely"
+    assert purely("fit", path, *LABELLED, *LIGHT, "-o", model, "-q").status == 0
+    done = purely("evaluate", model, path, "--json")
+    found = done.json
+    scores = package.load(model).predict_proba(pd.read_csv(path))[:, 1]
+    label = pd.read_csv(path)["fraud"]
+    negative, positive = (label == "No").to_numpy(), (label == "yes").to_numpy()
+    known = found["known_negatives"]
+    assert known["specificity"] == pytest.approx(np.mean(scores[negative] <= 0.5))
+    assert known["recall"] == pytest.approx(np.mean(scores[positive] > 0.5))
+    hit, alarm = 0.3 * known["recall"], 0.7 * (1.0 - known["specificity"])
+    assert known["precision"] == pytest.approx(hit / (hit + alarm))
+    order = np.concatenate([scores[positive], scores[negative]])
+    area = np.mean(order[:80, None] > order[None, 80:]) + 0.5 * np.mean(order[:80, None] == order[None, 80:])
+    assert known["roc_auc"] == pytest.approx(area)
+    printed = purely("evaluate", model, path)
+    assert f"{n} known negatives" in printed.out
+    assert re.search(r"estimate +90% interval +known", printed.out)
+
+
+# -- leaks and messy columns ------------------------------------------------------------------------------------------
+
+
+def test_leaks_are_named_early_and_in_one_line_later(purely, frame, tmp_path):
+    positive = (frame["fraud"] == 1).to_numpy()
+    frame["case number"] = np.where(positive, "C1", "")
+    frame["score"] = np.where(positive, 100.0, np.arange(400.0) % 13)
+    path = tmp_path / "t.csv"
+    pd.concat([frame, frame[:3]]).to_csv(path, index=False)
+    found = purely("inspect", path, *LABELLED, "--json").json
+    assert set(found["leaks"]) == {"case number", "score"}
+    assert found["copies"] == {"positive": 3, "unlabelled": 0, "shared": 0}
+    assert any("--drop case number" in note for note in found["warnings"])
+    line = "2 columns may give the label away: 'case number', 'score'"
+    out = tmp_path / "m.purely"
+    for command in (("information", path, "--permutations", 99), ("prior", path), ("fit", path, *LIGHT, "-o", out)):
+        assert line in said(purely(*command, *LABELLED).err)
+
+
+def test_messy_numbers_give_what_clean_ones_give(purely, tmp_path):
+    rng = np.random.default_rng(0)
+    n = 300
+    clean = pd.DataFrame(
+        {
+            "amount": np.round(rng.lognormal(7, 1, n), 2),
+            "rate": np.round(rng.uniform(0, 60, n), 1),
+            "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 20_000, n), "D"),
+            "label": np.where(np.arange(n) < 60, 1.0, np.nan),
+        }
+    )
+    german = pd.DataFrame(
+        {
+            "amount": [f"{v:,.2f}".translate(str.maketrans(",.", ".,")) for v in clean["amount"]],
+            "rate": [f"{v:.1f} %".replace(".", ",") for v in clean["rate"]],
+            "born": clean["born"].dt.strftime("%d.%m.%Y"),
+            "label": np.where(np.arange(n) < 60, "Positive", "n/a"),
+        }
+    )
+    clean.to_csv(tmp_path / "clean.csv", index=False)
+    german.to_csv(tmp_path / "german.csv", index=False, sep=";")
+    clean.assign(born=clean["born"].dt.strftime("%Y-%m-%d")).to_csv(
+        tmp_path / "blanks.txt", index=False, sep=" ", na_rep="NA"
+    )
+    german.to_excel(tmp_path / "book.xlsx", index=False)
+    paths = sorted(tmp_path.iterdir())
+    assert [p.name for p in paths] == ["blanks.txt", "book.xlsx", "clean.csv", "german.csv"]
+    expected = TableEncoder().fit_transform(read_table(tmp_path / "clean.csv").drop(["label"]))
+    for path in paths:
+        np.testing.assert_allclose(TableEncoder().fit_transform(read_table(path).drop(["label"])), expected, atol=1e-9)
+        found = purely("inspect", path, "--json").json
+        assert (found["positives"], found["unlabelled"], found["features"]) == (60, 240, 6)
+
+
+# -- one information, one numbering -----------------------------------------------------------------------------------
+
+
+def test_information_is_one_number(purely, customers, model, tmp_path):
+    information = purely("information", customers, *LABELLED, "--no-ranking", "--permutations", 99, "--json").json
+    answers = purely("report", customers, *LABELLED, "-m", model, "-o", tmp_path / "r.html", "--json").json["answers"]
+    assert answers["signal"]["information"] == pytest.approx(information["information"], rel=1e-9)
+    assert {"signal", "picture", "positives", "records", "trust"} < set(answers)
+    assert answers["positives"]["class_prior_low"] <= answers["positives"]["class_prior"]
+
+
+def test_rows_have_one_numbering(purely, customers, model, frame, tmp_path):
+    """The report of some rows names the records that `purely predict` names."""
+    options = (*LABELLED, "--max-rows", 150)
+    found = purely("report", customers, *options, "-m", model, "-o", tmp_path / "r.html", "--json").json
+    assert found["unlabelled_used"] == 150
+    frame.drop(columns="customer").to_csv(tmp_path / "without.csv", index=False)
+    purely("predict", model, tmp_path / "without.csv", "-o", tmp_path / "s.csv")
+    scores = pd.read_csv(tmp_path / "s.csv").set_index("row")["probability"]
+    assert scores.index[0] == 1
+    top = found["answers"]["records"]["top"]
+    for entry in top:
+        assert scores[entry["row"]] == pytest.approx(entry["probability"])
+        assert frame["fraud"][entry["row"] - 1] != 1
+    assert f">{frame['customer'][top[0]['row'] - 1]}<" in (tmp_path / "r.html").read_text()
+
+
+# -- the small print --------------------------------------------------------------------------------------------------
+
+
+def test_outputs_are_named_and_counted(purely, customers, model, tmp_path):
+    out = tmp_path / "o.csv"
+    assert f"The 5 rows of highest score are in {out}" in said(
+        purely("predict", model, customers, "--top", 5, "-o", out).out
+    )
+    assert f"400 rows are in {out}" in said(purely("predict", model, customers, "-o", out).out)
+    done = purely("fit", customers, *LABELLED, *LIGHT, "-o", tmp_path / "m.purely")
+    assert "information" not in done.out  # that is another number
+    assert f"The model is in {tmp_path / 'm.purely'}" in said(done.out)
+
+
+def test_nothing_is_wider_than_eighty_columns_or_broken_within_a_word(purely, frame, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    frame["a column with quite a long name indeed, longer than most"] = frame["amount"]
+    path = tmp_path / "t.csv"
+    frame.to_csv(path, index=False)
+    monkeypatch.chdir(tmp_path)
+    for command in (("inspect", "t.csv", *LABELLED), ("information", "t.csv", *LABELLED, "--permutations", 99)):
+        done = purely(*command)
+        text = done.out + done.err
+        assert max(map(len, text.splitlines())) <= 80
+        for word in ("indeed", "permutations", "features", "missing", "median"):
+            assert text.count(word[:-2]) == text.count(word)
+
+
+def test_advice_is_for_the_command_line(purely, customers, tmp_path):
+    pytest.importorskip("torch")
+    commands = [
+        ("prior", customers, "--method", "best-bin", "--method", "recommended"),
+        ("represent", customers, "--epochs", 60, "-o", tmp_path / "map.csv"),
+        ("information", customers, "--drop", "amount", "--drop", "country", "--permutations", 99),
+    ]
+    for command in commands:
+        notes = said(purely(*command, *LABELLED).err)
+        assert not re.search(r"\w=\S|class_prior|cv=|oof_|weight_decay|prior_min|\[\.\.\.\]", notes)
+
+
+def test_the_scenario_is_said_unless_it_was_asked_for(purely, customers, two_files):
+    note = "add --scenario single-sample"
+    options = ("--method", "best-bin")
+    assert note in said(purely("prior", customers, *LABELLED, *options).err)
+    assert note not in said(purely("prior", customers, *LABELLED, *options, "--scenario", "case-control").err)
+    assert note not in said(purely("prior", *two_files, "--id", "customer", *options).err)
+
+
+def test_a_likely_label_is_offered_and_a_name_only_where_it_resembles(purely, frame, tmp_path):
+    frame.drop(columns="truth").to_csv(tmp_path / "t.csv", index=False)
+    done = purely("inspect", tmp_path / "t.csv")
+    assert done.status == 2
+    assert "likely it is 'fraud'" in said(done.err)
+    assert "did you mean" not in said(purely("inspect", tmp_path / "t.csv", "--label", "outcome").err)
+    assert "did you mean 'fraud'?" in said(purely("inspect", tmp_path / "t.csv", "--label", "fruad").err)
+
+
+def test_a_guess_is_said_and_can_be_turned(purely, frame, tmp_path):
+    frame["fraud"] = np.where(frame["fraud"] == 1, "red", "blue")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    done = purely("inspect", tmp_path / "t.csv", *LABELLED)
+    assert "80 rows (20.0%)" in done.out
+    assert "'red', the greater, is taken as positive" in said(done.err)
+    found = purely("inspect", tmp_path / "t.csv", *LABELLED, "--positive", "blue", "--json").json
+    assert found["positives"] == 320
