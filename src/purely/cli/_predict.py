@@ -20,7 +20,7 @@ from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.progress import Bar
 from purely.tables import TableSource
-from purely.tables.writing import ENDINGS, TableWriter, writing_table
+from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
 #: What --precision and the like find a threshold with.
 AIMS = {"precision": threshold_for_precision, "recall": threshold_for_recall, "share": threshold_for_share}
@@ -53,9 +53,7 @@ def app(
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
-    escape_formulas: Annotated[
-        bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
-    ] = False,
+    escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -93,11 +91,7 @@ def app(
                 rows = _for_aim(rows, next(iter(given)), next(iter(given.values())), tally)
             _write(rows, writer, tally, counted=top is not None)
     scorer.say_ignored(session)
-    if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
-        session.note(
-            f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; "
-            "--escape-formulas puts an apostrophe before them."
-        )
+    session.note(*said_of_formulas(writer))
     summary = tally.summary()
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
