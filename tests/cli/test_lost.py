@@ -336,7 +336,8 @@ def test_rows_that_take_no_room_are_not_read_for_ever(tmp_path, ending):
     """A column of missing values takes no byte of an Arrow file however long it is, and few of a Parquet file."""
     path = tmp_path / f"t.{ending}"
     if ending == "arrow":
-        nothing = pa.record_batch([pa.Array.from_buffers(pa.null(), 1 << 30, [None])], names=["label"])
+        nulls = pa.Array.from_buffers(pa.null(), 1 << 30, [None])
+        nothing = pa.record_batch([nulls, nulls], names=["label", "x"])
         with pa.ipc.new_file(path, nothing.schema) as writer:
             writer.write_batch(nothing)
     else:
