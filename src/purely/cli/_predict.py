@@ -22,7 +22,7 @@ from purely.cli._session import CommandError, Session, command, percent
 from purely.exceptions import PromiseWarning
 from purely.progress import Bar
 from purely.tables import TableSource
-from purely.tables.writing import ENDINGS, TableWriter, writing_table
+from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
 
 @command()
@@ -54,9 +54,7 @@ def app(
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
-    escape_formulas: Annotated[
-        bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
-    ] = False,
+    escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -99,11 +97,7 @@ def app(
                 rows = _for_share(rows, share, tally)
             _write(rows, writer, tally, counted=top is not None)
     scorer.say_ignored(session)
-    if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
-        session.note(
-            f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; "
-            "--escape-formulas puts an apostrophe before them."
-        )
+    session.note(*said_of_formulas(writer))
     summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
