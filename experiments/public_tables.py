@@ -119,7 +119,7 @@ def convolutions() -> Any:
     def block(n_in: int, n_out: int) -> list[Any]:
         return [nn.Conv2d(n_in, n_out, 3, padding=1, bias=False), nn.BatchNorm2d(n_out), nn.ReLU()]
 
-    layers = [*block(1, 32), *block(32, 32), nn.MaxPool2d(2), *block(32, 64), *block(64, 64), nn.MaxPool2d(2)]
+    layers = [*block(1, 16), *block(16, 32), nn.MaxPool2d(2), *block(32, 64), nn.MaxPool2d(2)]
     dense = [nn.Flatten(), nn.Linear(64 * 7 * 7, 128), nn.BatchNorm1d(128), nn.ReLU()]
     return nn.Sequential(nn.Unflatten(1, (1, 28, 28)), *layers, *dense)
 
