@@ -31,7 +31,7 @@ from sklearn.utils import check_array, check_random_state
 from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
 from purely.crossfit import model_says
 
-__all__ = ["Explanation", "explain_rows", "said_of"]
+__all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
 Floats = NDArray[np.float64]
 Scores = Callable[[Any], Floats]
