@@ -101,4 +101,6 @@ def _answers(answers: dict[str, Any]) -> list[str]:
     """Each question with its answer, a paragraph each."""
     told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
     width = min(80, shutil.get_terminal_size().columns)
-    return ["\n".join([a["question"], *textwrap.wrap(a["answer"], width), ""]) for a in told]
+    # a number and its % stay together
+    wrapped = (textwrap.wrap(a["answer"].replace(" %", "\N{NO-BREAK SPACE}%"), width) for a in told)
+    return ["\n".join([a["question"], *lines, ""]) for a, lines in zip(told, wrapped, strict=True)]
