@@ -342,6 +342,11 @@ TORN = {
     "levels twice": ("table", to_word("ColumnPlan", {"levels": {"tuple": ["a", "a"]}}), "levels that its kind"),
     "a form of numbers": ("table", to_word("ColumnPlan", {"form": "%Y" * 9}), "must be written in a known form"),
     "a place of numbers": ("table", to_word("ColumnPlan", {"kind": "category"}), "places that its kind does not have"),
+    "a table without names": (
+        "table",
+        lambda d, a: held_by(d, "TableEncoder").pop("feature_names_in_"),
+        "has columns in another order",
+    ),
     "a generator out of range": ("members", to_word("RandomState", {"pos": 10**6}), "pos must be"),
 }
 

@@ -205,7 +205,7 @@ def _check_report(state: State, at: Place) -> None:
 
 def _check_encoder(state: State, at: Place) -> None:
     names = [plan.name for plan in state["report_"].columns]
-    at.need(names == list(state["feature_names_in_"]), "has columns in another order")
+    at.need(names == list(state.get("feature_names_in_", ())), "has columns in another order")
 
 
 declare("purely.tables.columns:ColumnPlan", check=_check_column, fields={
