@@ -16,6 +16,7 @@ from purely.checks import RandomState, draw_seed
 from purely.exceptions import PurelyWarning
 from purely.files import replacing
 from purely.labels import Scenario
+from purely.notebook import html_table
 from purely.report._answers import (
     SCHEMA_VERSION,
     answer_next,
@@ -92,6 +93,13 @@ class Report:
         with replacing(target) as partial:
             partial.write_text(self.html, encoding="utf-8", newline="\n")
         return target
+
+    def _repr_html_(self) -> str:
+        names = ("signal", "picture", "positives", "records", "trust", "next")
+        rows = [
+            [f"{part['question']} {part['short']}. {part['answer']}"] for part in (self.answers[name] for name in names)
+        ]
+        return html_table(["The answers"], rows, ['The whole page: report.write("report.html")'])
 
     def __str__(self) -> str:
         parts = (self.answers[name] for name in ("signal", "picture", "positives", "records", "trust"))
