@@ -56,6 +56,7 @@ _ROOMS = (
     "purely.smi",
     "purely.representation",
     "purely.calibration",
+    "purely.comparison",
     "purely.model_selection",
     "purely.assumptions",
     "purely.datasets",

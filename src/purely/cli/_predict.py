@@ -17,6 +17,7 @@ from purely.classifiers import threshold_for_share
 from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import check_output
+from purely.cli._reasons import Reasons
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.exceptions import PromiseWarning
@@ -54,6 +55,9 @@ def app(
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
+    reasons: Annotated[
+        int, typer.Option(min=0, max=50, metavar="N", help="Write the N columns that speak most for or against a row.")
+    ] = 0,
     escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
@@ -69,10 +73,14 @@ def app(
     known about the share of positives. Where no threshold can promise a precision,
     nothing is written.
 
+    --reasons 3 adds the three columns that move a row's score most away from that
+    of other rows of the file, and by how much; all columns together add up to the
+    difference. It takes longer: best with --top.
+
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
       purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
-      purely predict fraud.purely new.csv --top 100 > worst.csv
+      purely predict fraud.purely new.csv --top 100 --reasons 3 > worst.csv
       zcat new.csv.gz | purely predict fraud.purely - > scores.csv
     """
     aims = {"threshold": threshold, "precision": precision, "recall": recall, "share": share, "top": top}
@@ -89,13 +97,14 @@ def app(
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])
         tally = _Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
-            rows = _scored_rows(scorer, source, ids, step, interval=interval)
+            rows = _scored_rows(scorer, source, ids, step, interval=interval, why=why)
             if top is not None:
                 rows = _highest(rows, top, tally)
             elif share is not None:
                 rows = _for_share(rows, share, tally)
-            _write(rows, writer, tally, counted=top is not None)
+            _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
     session.note(*said_of_formulas(writer))
     summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
@@ -174,27 +183,33 @@ class _Tally:
 
 
 def _scored_rows(
-    scorer: Scorer, source: TableSource, ids: list[str], step: Bar, *, interval: bool
+    scorer: Scorer, source: TableSource, ids: list[str], step: Bar, *, interval: bool, why: Reasons | None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of ids (or records' numbers), scores and probabilities."""
+    """Batches of ids (or records' numbers), scores, probabilities, and the cells of rows that are to be explained."""
     names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
-    own = [name if name not in (*names, "label") else f"{name} (id)" for name in ids]
+    taken = (*names, "label", *(why.names if why else []))
+    own = [name if name not in taken else f"{name} (id)" for name in ids]
+    names += [Reasons.CELLS] if why else []
     for scored in scorer.score(source, ids):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
         if interval:
             parts += [pa.array(end) for end in scorer.classifier.probability_interval(scored.log_odds).T]
+        parts += [why.carry(scored.batch)] if why else []
         step.reach(source.done)
         yield pa.record_batch(parts, names=[*(own or ["row"]), *names])
 
 
-def _write(rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: _Tally, *, counted: bool) -> None:
+def _write(
+    rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: _Tally, *, counted: bool, why: Reasons | None
+) -> None:
     """Write rows with their labels; what was read is what is written."""
     for batch in rows:
         probability = batch.column("probability").to_numpy()
         above = probability > tally.threshold if counted else tally.add(probability)
-        writer.write(batch.append_column("label", pa.array(above.astype(np.int8))))
+        batch = batch.append_column("label", pa.array(above.astype(np.int8)))
+        writer.write(why.beside(batch) if why else batch)
     if not counted and writer.n_rows != tally.rows:
         raise CommandError(f"{writer.n_rows:,} of {tally.rows:,} rows were written; nothing is kept.")
 
