@@ -14,6 +14,7 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +86,7 @@ def judge(name: str, repeats: int) -> list[dict[str, Any]]:
     fast = stack.distil(X[new])
     answers["distilled"] = lambda: fast.log_odds(X[new])
     for label, model in students().items():
-        answers[label] = lambda model=model.fit(taught, target): model.predict(X[new])  # type: ignore[misc]
+        answers[label] = partial(model.fit(taught, target).predict, X[new])
     plain = HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=15).fit(rows, labels)
     times = in_turn({"boosting": lambda: plain.predict_proba(X[new]), **answers}, repeats)
     exact = stack.log_odds(X[new])
