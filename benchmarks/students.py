@@ -66,7 +66,9 @@ def mixed(X: Any, n: int, rng: np.random.Generator) -> Any:
 
 def students() -> dict[str, Any]:
     def network(width: int) -> Any:
-        model = MLPRegressor((width, width), learning_rate_init=3e-3, max_iter=20, batch_size=256, random_state=0)
+        model = MLPRegressor(
+            hidden_layer_sizes=(width, width), learning_rate_init=3e-3, max_iter=20, batch_size=256, random_state=0
+        )
         return make_pipeline(StandardScaler(), model)
 
     boosting = HistGradientBoostingRegressor(max_iter=200, max_leaf_nodes=31, early_stopping=False)
