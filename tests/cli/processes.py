@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLOSED = "closed"
+#: Status of a process that did not end.
+HUNG = -1000
 _context = mp.get_context("forkserver")
 _context.set_forkserver_preload(
     [
@@ -54,7 +56,7 @@ class Running:
         if self.process.is_alive():
             self.kill()
             self.process.join()
-            return Ended(-1000, b"", "it hung")
+            return Ended(HUNG, b"", "it hung")
         out = self.out.read_bytes() if self.out.exists() else b""
         err = self.err.read_bytes().decode(errors="replace") if self.err.exists() else ""
         status = self.process.exitcode

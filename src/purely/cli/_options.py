@@ -120,7 +120,8 @@ class Reading:
         False
     )
     max_expansion: Annotated[
-        float, typer.Option(min=1.0, metavar="N", help="Largest growth of an NPZ or Excel file when it is unpacked.")
+        float,
+        typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet."),
     ] = MAX_EXPANSION
 
     def open(self, path: Path) -> TableSource:

@@ -14,7 +14,7 @@ import numpy as np
 from purely.persistence import _sklearn  # noqa: F401 - what it declares
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, Field, Json, Place, array, either, ints, many, none_or, number, pairs, record, row, text, whole, word,
+    FLAG, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, part
@@ -52,6 +52,11 @@ def _check_solution(state: State, at: Place) -> None:
     at.need(("coef_" in state) == ("_chosen" in state), "has half a solution")
 
 
+def _check_scores(state: State, at: Place) -> None:
+    at.need(state["count_p"].sum() > 0 and state["count_u"].sum() > 0, "must count rows of both kinds")
+    at.need((np.diff(state["score"]) < 0).all(), "must have scores that fall")
+
+
 def _check_gaussians(state: State, at: Place) -> None:
     at.measure("k", state["centers"].shape[0] + state["intercept"])
 
@@ -69,7 +74,7 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 
 # fmt: off
 _LAYERS = many(row(array(None, None), array(None), FLAG))
-_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("TopOfRatio"))
+_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("CeilingProfile"))
 
 declare("purely.class_prior:Prior", check=_check_prior, fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
@@ -94,8 +99,11 @@ declare("purely.smi.objective:BasisSums", fields={
     "count": array(2, "folds"), "first": array(2, "s", "folds", "k"), "second": array(None, "s", "folds", "k", "k")})
 declare("purely.prior.base:PriorDiagnostics", fields={
     **each("x curve", array("points", finite=False)), **each("x_label curve_label", NAME), "bound": none_or(NAME),
-    "chosen": none_or(ANY_NUMBER), "identifiable": FLAG, "details": pairs(NAME, _DETAIL)})
-declare("purely.prior.top:TopOfRatio", fields=each("first second z purity", ANY_NUMBER))
+    "chosen": none_or(ANY_NUMBER), "details": pairs(NAME, _DETAIL)})
+declare("purely.prior.ceiling:CeilingProfile", fields={
+    **each("loss intercept slope", array("grid", finite=False)), **each("centre spread n_eff", ANY_NUMBER)})
+declare("purely.prior.scores:ScoreTable", check=_check_scores, fields={
+    "score": array("cells"), **each("count_p count_u", array("cells", low=0.0))})
 declare("purely.prior.kernel_mean:KernelMeans", fields={
     **each("kappa error bound threshold", pairs(NAME, none_or(ANY_NUMBER))), **each("bandwidth mmd", ANY_NUMBER),
     **each("extrapolations distances slopes gaps", array("steps", finite=False)), "fell_back": FLAG})
@@ -130,15 +138,17 @@ estimator(
 # -- class priors ------------------------------------------------------------------------------------------------------
 
 _PRIOR = "prior_ class_prior_ unlabelled_prior_ label_frequency_ class_prior_interval_"
-_ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ {_PRIOR}"
-_SCORES = {"model_scores_": array("models", "n"), "scores_": array("n")}
+_ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ upper_bound_ determined_ {_PRIOR}"
+_SCORES = {
+    "model_scores_": array("models", "n"), "scores_": array("n"), "model_weights_": array("models", low=0.0),
+    "loss_": NUMBER}
 for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning"):
     estimator(f"purely.prior:{_name}Prior", _ESTIMATE)
 estimator("purely.prior:TIcEPrior", _ESTIMATE)
-estimator("purely.prior:DensityRatioPrior", _ESTIMATE, _SCORES)
-estimator("purely.prior:ClassPrior", f"{_ESTIMATE} ratio? method? n_repeats?", _SCORES)
-estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans")})
-estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} estimator_ n_copied_")
+estimator("purely.prior:ClassPrior", _ESTIMATE, _SCORES)
+estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {
+    "result_": part("KernelMeans"), "standard_error_": ANY_NUMBER})
+estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} n_copied_")
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
@@ -148,7 +158,7 @@ _MAPPED = f"{_META} _map oof_probability_"
 
 def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, **options: Any) -> None:
     inside = each("class_prior_ unlabelled_prior_", INSIDE)
-    names = f"classes_ {_PRIOR} prior_estimator_ {names}"
+    names = f"classes_ {_PRIOR} prior_estimator_ oof_table_? {names}"
     estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
 
 
@@ -169,48 +179,51 @@ _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
-_DATES = (
-    "arrow", "iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y",
-    "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
-_COMMON = {
-    **each("name kind", NAME), "lenient": FLAG, "n_missing": COUNT, "features": many(NAME, "f"),
-    "n_features": whole(1, 2**24, length="f")}
-_NUMBERS = {**each("median mean", NUMBER), "std": number(1e-300), **each("missing varies words", FLAG)}
-_COLUMNS = {
-    **dict.fromkeys(("number", "boolean"), record({**_COMMON, **_NUMBERS}, "words")),
-    "date": record({
-        **_COMMON, "format": word(*_DATES), "first": whole(-(2**62), 2**62), "parts": many(whole(0, 4), "parts"),
-        **each("medians mean", array("parts")), "std": array("parts", low=1e-300), "missing": FLAG}),
-    "category": record({**_COMMON, "levels": many(text()), **each("other missing", FLAG)}),
-    "text": record({**_COMMON, "words": many(text(), "f"), "idf": array("f")}),
-    "vector": record({**_COMMON, "width": whole(1, 2**24, length="f")}),
-    "sparse": record(_COMMON)}
+_NUMBER_FORMS = ("plain", "marks", "comma", "plain%", "marks%", "comma%")
+_DATE_FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
+#: How the cells of a kind of column may be written; a vector's form is its width.
+_FORMS: dict[str, tuple[str, ...]] = {
+    "number": ("typed", *_NUMBER_FORMS), "date": ("typed", *_DATE_FORMS), "vector": (),
+    "dropped": ("", "typed", *_NUMBER_FORMS, *_DATE_FORMS),
+    **dict.fromkeys(("boolean", "category", "text", "sparse"), ("",))}
+#: What a kind of column has; all else is empty.
+_PARTS = {
+    "category": ("levels", "other", "missing"), "text": ("levels", "weights"), "sparse": ("places",), "dropped": (),
+    **dict.fromkeys(("number", "boolean", "date", "vector"), ("places", "fill", "centre", "scale", "missing"))}
 
 
-def _read_column(node: Json, at: Place) -> State:
-    kind: Any = node["dict"].get("kind") if isinstance(node["dict"], dict) else None
-    at.need(kind in list(_COLUMNS), "must be a column of a known kind")
-    plan: State = _COLUMNS[kind](node, at.inside())
-    own = {"category": len(plan.get("levels", ())) + plan.get("other", 0), "date": len(plan.get("parts", ()))}
-    width = own.get(kind, plan.get("varies"))
-    at.need(width is None or width + plan["missing"] == plan["n_features"], "has another width than it says")
-    words = plan.get("levels", plan.get("words"))
-    at.need(not isinstance(words, list) or len(set(words)) == len(words), "has a level or a word twice")
-    return plan
+def _check_column(state: State, at: Place) -> None:
+    kind, form, places, levels = state["kind"], state["form"], state["places"], state["levels"]
+    width = {"number": 1, "boolean": 1, "date": 5, "vector": places.size, "sparse": 2**31}.get(kind, 0)
+    known = form == str(places.size) if kind == "vector" else form in _FORMS[kind]
+    at.need(known, "is written in a way that its kind does not know")
+    for name in {"levels", "other", "missing", "weights", "places", "fill", "centre", "scale"} - {*_PARTS[kind]}:
+        at.need(not np.size(state[name]) or state[name] is False, f"has {name}, which its kind has not")
+    sizes = {state[name].size for name in ("fill", "centre", "scale")}
+    at.need(sizes == {0 if kind == "sparse" else places.size}, "has another width than it says")
+    right = not places.size or (places[0] >= 0 and places[-1] < width and (np.diff(places) > 0).all())
+    at.need(right, "has parts that its kind has not")
+    at.need(kind != "text" or state["weights"].size == len(levels), "has another number of words than it says")
+    at.need(len(set(levels)) == len(levels), "has a level or a word twice")
+
+
+def _check_report(state: State, at: Place) -> None:
+    found = sum(plan.n_features for plan in state["columns"])
+    at.need(found == state["n_features"] > 0, "has another number of features than it says")
 
 
 def _check_encoder(state: State, at: Place) -> None:
-    owner = np.repeat(np.arange(len(state["plans_"])), [plan["n_features"] for plan in state["plans_"]])
-    at.need(np.array_equal(state["feature_owner_"], owner), "has features that belong to other columns")
-    at.need([plan["name"] for plan in state["plans_"]] == state["columns_"], "has columns in another order")
+    at.need(len(state["report_"].columns) == state["n_features_in_"], "has another number of columns than it says")
+    at.measure("out", state["report_"].n_features)
 
 
-declare("purely.tables:ColumnPlan", fields={
-    **each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
-declare("purely.tables:EncodingReport", fields={
+declare("purely.tables:ColumnPlan", check=_check_column, fields={
+    **each("name action warning form", NAME), "kind": word(*_FORMS), "n_missing": COUNT, **each("missing other", FLAG),
+    "places": ints(None), **each("fill centre weights", array(None)), "scale": array(None, low=1e-300),
+    "origin": whole(-(2**62), 2**62), "levels": many(text())})
+declare("purely.tables:EncodingReport", check=_check_report, fields={
     "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
-_ORIGIN = {**each("label positive file", none_or(text())), "id": many(text()), "rows": COUNT}
-estimator("purely.tables:TableEncoder", "_sparse origin_?", check=_check_encoder, fields={
-    "columns_": many(NAME, "columns"), "plans_": many(Field(("dict",), "a column", _read_column), "columns"),
-    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"),
-    "origin_": record(_ORIGIN), "dtype": word("float64", "float32")})
+declare("purely.tables:Origin", fields={
+    **each("label positive negative", none_or(text())), "file": text(), "ids": many(text()), "n_rows": COUNT})
+estimator("purely.tables:TableEncoder", "origin_?", check=_check_encoder, fields={
+    "report_": part("EncodingReport"), "origin_": part("Origin"), "dtype": word("float64", "float32")})
