@@ -268,7 +268,6 @@ def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: lis
         scorer.unseen.update(scores.unseen)
         scorer.unreadable.update(scores.unreadable)
     scorer.n_rows = whole.rows
-    scorer.say_kind(session)
     scorer.say_ignored(session)
     if failed:
         listed = " ".join(scores.error.rstrip(".") + "." for scores in failed[:NAMED])
@@ -278,9 +277,15 @@ def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: lis
             f"{shown(task.out, 120)!r}, and the same command does the rest once these are mended: {listed}"
         )
     session.say(
-        f"{len(files):,} files, {whole.rows:,} rows scored; {whole.positive:,} "
+        f"{len(files):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
         f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
         f"The scores are in {task.out}",
     )
-    result = {**whole.summary(), "files": len(files), "files_before": before, "out": str(task.out)}
+    result = {
+        **whole.summary(),
+        "distilled": scorer.distilled,
+        "files": len(files),
+        "files_before": before,
+        "out": str(task.out),
+    }
     session.finish(result)

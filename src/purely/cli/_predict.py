@@ -114,7 +114,6 @@ def app(
             elif given.keys() & AIMS.keys():
                 rows = _for_aim(rows, next(iter(given)), next(iter(given.values())), tally)
             _write(rows, writer, tally, counted=top is not None)
-    scorer.say_kind(session)
     scorer.say_ignored(session)
     if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
         session.note(
@@ -124,15 +123,17 @@ def app(
     summary = tally.summary()
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
-        f"{tally.rows:,} rows scored; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a probability "
-        f"above {tally.threshold:.4g}.",
+        f"{tally.rows:,} rows scored{scorer.kind}; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a "
+        f"probability above {tally.threshold:.4g}.",
         f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
         f"{percent(summary['expected_recall'])} of all positives."
         if tally.positive
         else f"The highest is {tally.highest:.4g}.",
         f"{written} {out}",
     )
-    session.finish({**summary, "written": writer.n_rows, "out": None if out is None else str(out)})
+    session.finish(
+        {**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": None if out is None else str(out)}
+    )
 
 
 def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session) -> Iterator[Any]:

@@ -104,11 +104,12 @@ class Scorer:
             log_odds[at : at + step] = model_says(self.classifier, X[at : at + step], "log-odds")
         return Scored(batch, first, log_odds), encoded
 
-    def say_kind(self, session: Session) -> None:
-        """Say that the distilled form of a model was used."""
-        if self.distilled:
-            away = self.classifier.difference_.mean
-            session.note(f"the distilled model was used; its probabilities differ by {away:.1g} on average (--exact).")
+    @property
+    def kind(self) -> str:
+        """Which form of the model was used, for people; nothing where there is one only."""
+        if not self.distilled:
+            return ""
+        return f" by the distilled model (--exact differs by {self.classifier.difference_.mean:.0e} on average)"
 
     def say_ignored(self, session: Session) -> None:
         """Say what was ignored."""

@@ -15,7 +15,7 @@ from purely.prior.ceiling import ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreTable
 
-__all__ = ["OneDimensionalPrior", "read_scores"]
+__all__ = ["OneDimensionalPrior", "read_scores", "read_table"]
 
 Floats = NDArray[np.float64]
 
@@ -49,8 +49,12 @@ class OneDimensionalPrior(PriorEstimator):
 def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> PriorEstimate:
     """Share, what is known of it, diagnostics and warnings from a score."""
     table = ScoreTable.from_scores(score[positive], score[~positive])
-    reading, profile = reader(table), ceiling_profile(table)
-    posterior = profile.posterior()
+    return read_table(table, reader, {"score_positive": score[positive], "score_unlabelled": score[~positive]})
+
+
+def read_table(table: ScoreTable, reader: Reader, details: dict[str, Any] | None = None) -> PriorEstimate:
+    """The same from a table of counts; `details` go to the diagnostics."""
+    reading, posterior = reader(table), ceiling_profile(table).posterior()
     bound = "lower" if posterior.quantile(0.95) <= 1e-3 else None
     diagnostics = PriorDiagnostics(
         x=reading.x,
@@ -59,12 +63,7 @@ def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> P
         curve_label=reading.curve_label,
         chosen=reading.chosen,
         bound=bound,
-        details={
-            "score_positive": score[positive],
-            "score_unlabelled": score[~positive],
-            "profile": profile,
-            **reading.details,
-        },
+        details={**(details or {}), **reading.details},
     )
     sentence = (
         f"The class prior {reading.share:.3g} is at the lower bound: no unlabelled row scores like the labelled "
