@@ -96,8 +96,7 @@ class LogisticSettings:
     def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
         """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0)."""
         positive = np.asarray(target, dtype=bool)
-        kernel = self._kernel_of(X) if self.basis == "gaussian" else None
-        rows = X if kernel is None else kernel.transform(X)
+        kernel, rows = self._described(X) if self.basis == "gaussian" else (None, X)
         total = positive.size if sample_weight is None else float(sample_weight.sum())
         C = PENALTIES[self.basis] if self.C is None else float(self.C)
         beta, constant, n_iter = _solve(
@@ -105,7 +104,8 @@ class LogisticSettings:
         )
         return LogisticModel(beta, constant, kernel, n_iter)
 
-    def _kernel_of(self, X: Any) -> Any:
+    def _described(self, X: Any) -> tuple[Any, Floats]:
+        """What describes rows by a kernel, and these rows as it describes them."""
         features = kernel_features(
             min(self.n_components, X.shape[0]),
             X.shape[1],
@@ -113,7 +113,11 @@ class LogisticSettings:
             seed=self.seed,
             bandwidth=self.bandwidth,
         )
-        return features.fit(X[row_order(X, self.seed)])
+        order = row_order(X, self.seed)
+        described = features.fit_transform(X[order])
+        rows = np.empty_like(described)
+        rows[order] = described
+        return features, rows
 
 
 def _solve(

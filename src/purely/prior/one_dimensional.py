@@ -39,7 +39,8 @@ class OneDimensionalPrior(PriorEstimator):
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
                 "a score of them."
             )
-        return ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds).score
+        seed = draw_seed(self.random_state)
+        return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         reader = self._reader()
