@@ -155,6 +155,13 @@ class _Mixed:
         return getattr(self._answers if name == "_log_odds" else self._parts, name)
 
 
+def test_trees_give_rows_to_judge_on():
+    stack = PUClassifier(0.4, members=["boosting", "logistic"], weights="equal", cv=2).fit(*gaussians(0))
+    fast = stack.distil()
+    assert fast.difference_.n_rows == 400
+    assert fast.difference_.largest < 1e-6
+
+
 def test_without_rows_to_judge_on():
     stack = PUClassifier(0.4, members=["linear"], cv=2).fit(*gaussians(0))
     with pytest.raises(ValueError, match="no member has kept rows"):

@@ -282,7 +282,8 @@ class PUClassifier(BasePUClassifier):
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d), optional
-            Rows to measure the difference on; those that a kernel member has kept by default.
+            Rows to measure the difference on; by default those that a kernel member has kept, or rows like the values
+            at which trees divide columns.
 
         Returns
         -------

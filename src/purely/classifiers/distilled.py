@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from purely.calibration import ScoreCalibration
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.collapsed import KernelScore, Score, collapse
+from purely.classifiers.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.classifiers.nnpu import mean_output
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23
 #: Rows that the difference to the stack is measured on at most.
 JUDGED_ROWS = 10_000
+#: Rows that are made to measure it on where none are given or kept.
+N_MADE = 400
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
 
@@ -198,8 +200,8 @@ class DistilledPUClassifier(BasePUClassifier):
         return self._final(total) + self._population_shift()
 
     def _difference(self, stack: Any, X: Any) -> Difference:
-        """Measure what has changed, on rows `X` or on rows that a member has kept."""
-        rows = _kept_rows(self.members_) if X is None else stack._validate_rows(X)
+        """Measure what has changed, on rows `X` or on rows that members have kept or divide."""
+        rows = _kept_rows([_score_of(member) for member in stack.members_]) if X is None else stack._validate_rows(X)
         if rows is None:
             raise ValueError("no member has kept rows on which the distilled classifier could be judged; give X.")
         rows = rows[draw_rows(rows, JUDGED_ROWS, 0)]
@@ -219,10 +221,19 @@ def _score_of(member: Any) -> Score | NetworkScore:
     return NetworkScore(member.model) if member.name == "networks" else collapse(member.model, member.counts)
 
 
-def _kept_rows(members: list[DistilledMember]) -> Floats | None:
-    """Rows that a kernel has for centres."""
-    kernels = [member.score for member in members if isinstance(member.score, KernelScore)]
-    return kernels[0].centers.astype(np.float64) * kernels[0].scale + kernels[0].mean if kernels else None
+def _kept_rows(scores: list[Score | NetworkScore]) -> Floats | None:
+    """Rows that a kernel has for centres; or rows like the values at which trees divide columns."""
+    for score in scores:
+        if isinstance(score, KernelScore):
+            return score.centers.astype(np.float64) * score.scale + score.mean
+    for score in scores:
+        if isinstance(score, TreeScore):
+            rng, rows = np.random.default_rng(0), np.tile(score.offset, (N_MADE, 1))
+            for column in np.unique(score.feature[score.feature >= 0]):
+                divided = score.threshold[score.feature == column]
+                rows[:, column] += rng.normal(divided.mean(), divided.std() or 1.0, N_MADE)
+            return rows
+    return None
 
 
 def expected_area(score: Floats, probability: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -51,7 +52,9 @@ def reduce_parts(pool: Any, task: Callable[[Any, int, Any], T], merge: Callable[
             while len(work) > 1:
                 groups = [work[i : i + MERGED_AT_ONCE] for i in range(0, len(work), MERGED_AT_ONCE)]
                 work = [delayed(merge)(group) for group in groups]
-            return merge(compute(work[0]))
+            with warnings.catch_warnings():
+                warnings.filterwarnings("ignore", "Sending large graph")  # `shared` is in it once, whatever its size
+                return merge(compute(work[0]))
     total = merge([task(parts[0], 0, shared)])
     for number, part in enumerate(parts[1:], start=1):
         total = merge([total, task(part, number, shared)])
