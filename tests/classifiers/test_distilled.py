@@ -17,8 +17,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from purely import PUClassifier
 from purely.classifiers import NNPUClassifier
-from purely.classifiers.collapsed import KernelScore, LinearScore, ModelScore, TreeScore, collapse
 from purely.classifiers.distilled import Difference, DistilledPUClassifier, NetworkScore, expected_area
+from purely.collapsed import KernelScore, LinearScore, ModelScore, TreeScore, collapse
 from purely.crossfit import log_ratio
 from purely.exceptions import DistillationError
 from tests.classifiers.conftest import gaussians

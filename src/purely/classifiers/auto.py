@@ -18,6 +18,7 @@ from purely.classifiers.distilled import DistilledPUClassifier, distil
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
 from purely.classifiers.nnpu import networks_for_new_rows, out_of_fold_output
 from purely.classifiers.stacking import stacked_weights
+from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys
 from purely.labels import PULabels
@@ -225,7 +226,8 @@ class PUClassifier(BasePUClassifier):
 
         known = known_scores(self.prior_estimator_, self.class_prior)
         unknown = [m for m in members if m.prototype is not None and m.name not in known]
-        found = cross_fit([m.prototype for m in unknown], X, positive, folds, n_jobs=self.n_jobs)
+        prototypes = [m.prototype for m in unknown]
+        found = cross_fit(prototypes, X, positive, folds, n_jobs=self.n_jobs, says=collapsed_ratio)
         known |= {m.name: score for m, score in zip(unknown, found, strict=True)}
         own = [m for m in members if m.prototype is not None]
         fitted = Parallel(n_jobs=self.n_jobs)(delayed(fit_member)(m, X, positive, folds.order) for m in own)

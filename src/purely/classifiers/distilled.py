@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from purely.calibration import ScoreCalibration
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.classifiers.nnpu import mean_output
+from purely.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
 
@@ -97,7 +97,7 @@ class Difference:
 class DistilledPUClassifier(BasePUClassifier):
     r"""A fitted :class:`PUClassifier` in as little arithmetic as its answers need.
 
-    Steps that training takes one after another are multiplied out (:mod:`purely.classifiers.collapsed`), members of
+    Steps that training takes one after another are multiplied out (:mod:`purely.collapsed`), members of
     weight 0 and everything that only training needs are left out. Probabilities are those of the stack up to rounding;
     how far they differ is measured, and a difference of more than .01 on average is refused. Networks and boosted trees
     that were trained to imitate stacks differed by .02 to .12 on average (`benchmarks/students.py`).

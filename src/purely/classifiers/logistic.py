@@ -20,6 +20,7 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.likelihood import equal_kinds, labelled_loss
 from purely.classifiers.weights import check_weights
+from purely.collapsed import KernelScore, LinearScore, kernel_score
 from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
@@ -64,6 +65,12 @@ class LogisticModel:
         for block in row_blocks(np.arange(X.shape[0]), self.coef.size, X.shape[1]):
             z[block] = self.kernel.transform(X[block]) @ self.coef
         return z + self.intercept
+
+    def collapsed(self) -> LinearScore | KernelScore | None:
+        """The same in less arithmetic; None where the kernel is of another kind."""
+        if self.kernel is None:
+            return LinearScore(self.coef, float(self.intercept), False)
+        return kernel_score(self.kernel, self.coef, self.intercept, limited=False)
 
 
 @dataclass(frozen=True)

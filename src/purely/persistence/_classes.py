@@ -166,16 +166,16 @@ _classifier("PUClassifier", "_final history_? oof_probability_ distilled_?", {
     "distilled_": part("DistilledPUClassifier", d="d"),
     "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
     "oof_member_log_odds_": array("m", "n")})
-declare("purely.classifiers.collapsed:LinearScore", fields={
+declare("purely.collapsed:LinearScore", fields={
     "coef": array("d"), "intercept": NUMBER, "limited": FLAG})
-declare("purely.classifiers.collapsed:KernelScore", fields={
+declare("purely.collapsed:KernelScore", fields={
     "mean": array("d"), "scale": array("d", low=1e-300), "centers": array("k", "d"), "coef": array("k"),
     "gamma": number(0.0), "intercept": NUMBER, "limited": FLAG})
-declare("purely.classifiers.collapsed:TreeScore", check=check_sums, left_out="trees", fields={
+declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees", fields={
     "offset": array("d"), "starts": STARTS, **each("left right", ints("nodes", low=-1)),
     "feature": ints("nodes", low=-2, below="d"), **each("threshold value", array("nodes")), "shares": FLAG,
     "constant": NUMBER})
-declare("purely.classifiers.collapsed:ModelScore", fields={
+declare("purely.collapsed:ModelScore", fields={
     "model": either(part("LogisticModel", d="d"), model(d="d")), "counts": row(whole(1), whole(1))})
 declare("purely.classifiers.distilled:NetworkScore", fields={"networks": many(part("NetworkArrays", d="d"))})
 declare("purely.classifiers.distilled:DistilledMember", fields={

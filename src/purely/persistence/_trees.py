@@ -111,7 +111,7 @@ def _read_trees(node: Json, at: Place) -> list[Tree]:
 
 
 def check_sums(state: State, at: Place) -> None:
-    """Refuse tables of trees, :class:`purely.classifiers.collapsed.TreeScore`, that a walk would leave."""
+    """Refuse tables of trees, :class:`purely.collapsed.TreeScore`, that a walk would leave."""
     starts, leaf, columns = state["starts"].astype(np.int64), state["left"] == -1, state["feature"]
     right = starts.size > 1 and starts[0] == 0 and starts[-1] == leaf.size and (np.diff(starts) > 0).all()
     at.need(right, "has trees that do not make up the whole")

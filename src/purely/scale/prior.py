@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from purely.checks import check_number, draw_seed
-from purely.classifiers.collapsed import Score, collapse
+from purely.collapsed import Score, collapse
 from purely.crossfit import MOST_ROWS
 from purely.folds import Folds, Keys, row_keys
 from purely.prior import ClassPrior
