@@ -19,8 +19,8 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 import purely.classifiers.auto
-import purely.classifiers.members
 import purely.crossfit
+import purely.prior.ratio
 from experiments.entry import Options, option, read_options
 from experiments.promises import load
 from experiments.records import write_rows
@@ -42,7 +42,7 @@ class TrainingRows(Options):
 def train_on(most: int) -> None:
     """Set the number of rows everywhere."""
     purely.crossfit.cross_fit.__kwdefaults__["most_rows"] = most
-    for module in (purely.classifiers.auto, purely.classifiers.members):
+    for module in (purely.classifiers.auto, purely.prior.ratio):
         module.MOST_ROWS = most  # type: ignore[attr-defined]
 
 

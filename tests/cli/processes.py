@@ -18,6 +18,8 @@ from pathlib import Path
 CLOSED = "closed"
 #: Status of a process that did not end.
 HUNG = -1000
+#: Longest time of a command, in seconds; a busy machine may need much of it.
+PATIENCE = 300
 _context = mp.get_context("forkserver")
 _context.set_forkserver_preload(
     [
@@ -51,7 +53,7 @@ class Running:
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, number)
 
-    def wait(self, timeout=100):
+    def wait(self, timeout=PATIENCE):
         self.process.join(timeout)
         if self.process.is_alive():
             self.kill()
@@ -68,7 +70,7 @@ def start(*arguments, **options):
     return Running([a if isinstance(a, bytes) else str(a) for a in arguments], **options)
 
 
-def ended(*arguments, data=None, timeout=100, **options):
+def ended(*arguments, data=None, timeout=PATIENCE, **options):
     """Run a command to its end; `data` comes through a pipe."""
     if data is None:
         return start(*arguments, **options).wait(timeout)

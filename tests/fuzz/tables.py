@@ -21,6 +21,7 @@ import traceback
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -28,8 +29,8 @@ import pyarrow.parquet as pq
 from tests.fuzz.malformed import ENDINGS, MUTATIONS, OWN_LABEL, expected_rows, well_formed
 
 ROOT = Path(__file__).parents[2]
-#: Longest time of a case, in seconds, and address space of a worker.
-HANG, ROOM = 60.0, 24 << 30
+#: Longest computing of a case, and longest wait for it on a busy machine, in seconds; address space of a worker.
+HANG, PATIENCE, ROOM = 60.0, 600.0, 24 << 30
 NOT_THOUGHT_OF = ("Traceback", "unexpected", "Exception ignored", "Warning:")
 
 
@@ -147,6 +148,31 @@ def work(seed: int, first: int, n: int, end: float) -> None:
             print(json.dumps(try_case(number, seed, Path(name), Path(models))), flush=True)
 
 
+def _pass_on(stream: IO[str], lines: queue.Queue[str]) -> None:
+    """Put the lines of a stream into a queue as they come, and "" after the last."""
+    for line in stream:
+        lines.put(line)
+    lines.put("")
+
+
+def _next_line(lines: queue.Queue[str], pid: int) -> str | None:
+    """The next line of a worker, "" where it has ended, None where it computes or waits for too long."""
+    computed, begin = _seconds_of(pid), time.monotonic()
+    while _seconds_of(pid) - computed < HANG and time.monotonic() - begin < PATIENCE:
+        with contextlib.suppress(queue.Empty):
+            return lines.get(timeout=2.0)
+    return None
+
+
+def _seconds_of(pid: int) -> float:
+    """Seconds that a process has computed."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def fuzz_tables(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
     """Run `n` cases; the counts, and every case with a problem."""
     found: list[dict[str, object]] = []
@@ -161,16 +187,8 @@ def fuzz_tables(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(
-            target=lambda w=worker, q=lines: [q.put(line) for line in [*w.stdout, ""]], daemon=True
-        ).start()
-        while True:
-            try:
-                line = lines.get(timeout=HANG)
-            except queue.Empty:
-                line = None
-            if not line:
-                break
+        threading.Thread(target=_pass_on, args=[worker.stdout, lines], daemon=True).start()
+        while line := _next_line(lines, worker.pid):
             found.append(json.loads(line))
             first += 1
         worker.kill()

@@ -174,7 +174,7 @@ FORGED = {
     "another class": (set_value(**{"class": "PUSMI"}), "not declared|lacks"),
     "a method": (set_value(fit=1), "'fit', which is not declared"),
     "a magic name": (set_value(__class__=1), "'__class__', which is not declared"),
-    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), "holds '\N{REPLACEMENT CHARACTER}"),
+    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), r"holds '\\+x1b"),
     "a share above one": (set_value(class_prior_=1.5), "class_prior_ must be a number from 0 to 1"),
     "a share that is text": (set_value(class_prior_="0.5"), "class_prior_ must be a number"),
     "no share": (set_value(class_prior_=None), "class_prior_ must be a number"),

@@ -50,23 +50,24 @@ class FolderTask:
     reading : Reading
     ids : tuple of str or None
         Columns that are carried along; None: as in the fit.
-    threshold : float or None
-    exact, escape_formulas, force : bool
+    threshold : float
+    exact, interval, escape_formulas, force : bool
     """
 
     model: Path
     out: Path
     reading: o.Reading
     ids: tuple[str, ...] | None
-    threshold: float | None
+    threshold: float
     exact: bool
+    interval: bool
     escape_formulas: bool
     force: bool
 
     def fingerprint(self) -> str:
         """What the scores depend on besides the rows."""
         digest = hashlib.sha256(self.model.read_bytes())
-        settings = [asdict(self.reading), self.ids, self.threshold, self.exact, self.escape_formulas]
+        settings = [asdict(self.reading), self.ids, self.threshold, self.exact, self.interval, self.escape_formulas]
         digest.update(json.dumps(settings, default=str).encode())
         return digest.hexdigest()[:32]
 
@@ -249,9 +250,9 @@ def _write_scores(
 ) -> FileScores:
     wanted = list(task.ids if task.ids is not None else (n for n in scorer.origin.ids if n in source.names))
     source.check_columns(wanted, "id column")
-    tally = Tally(task.threshold or scorer.threshold)
+    tally = Tally(task.threshold)
     with writing_table(out, escape_formulas=task.escape_formulas) as writer:
-        for batch in scored_rows(scorer, source, wanted):
+        for batch in scored_rows(scorer, source, wanted, interval=task.interval):
             if os.getppid() != parent:  # the process that asked for it is gone: another one may be at work
                 raise CommandError("the process that started this one has ended.")
             writer.write(label_rows(batch, tally))

@@ -17,6 +17,7 @@ __all__ = [
     "ClassPrior",
     "Device",
     "DeviceOption",
+    "EscapeFormulas",
     "Files",
     "Force",
     "Label",
@@ -65,6 +66,9 @@ _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the 
 Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that is not of its kind.")]
+EscapeFormulas = Annotated[
+    bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
+]
 Label = Annotated[
     str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +12,19 @@ import numpy as np
 import pyarrow as pa
 import typer
 
-from purely.classifiers import threshold_for_precision, threshold_for_recall, threshold_for_share
+from purely.classifiers import threshold_for_share
+from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
 from purely.cli._scoring import load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.cli._tally import Tally, label_rows, scored_rows
+from purely.exceptions import PromiseWarning
 from purely.files import shown
 from purely.progress import Bar
 from purely.tables import TableSource
-from purely.tables.writing import ENDINGS, TableWriter, writing_table
-
-#: What --precision and the like find a threshold with.
-AIMS = {"precision": threshold_for_precision, "recall": threshold_for_recall, "share": threshold_for_share}
+from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
 
 @command()
@@ -44,19 +44,19 @@ def app(
         float | None, o.share("Probability above which the label is 1.  [default: the model's]")
     ] = None,
     precision: Annotated[
-        float | None, o.share("Label so that this share of those labelled 1 is expected to be right.")
+        float | None, o.share("Label so that at least this share of those labelled 1 is right, see above.")
     ] = None,
-    recall: Annotated[
-        float | None, o.share("Label so that this share of the positives is expected to be found.")
-    ] = None,
+    recall: Annotated[float | None, o.share("Label so that at least this share of the positives is found.")] = None,
+    confidence: Annotated[float, o.share("How sure --precision and --recall have to be.")] = 0.9,
     share: Annotated[float | None, o.share("Label this share of the rows.")] = None,
+    interval: Annotated[
+        bool, typer.Option("--interval", help="Also write the probabilities at both ends of the prior's interval.")
+    ] = False,
     top: Annotated[
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
-    escape_formulas: Annotated[
-        bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
-    ] = False,
+    escape_formulas: o.EscapeFormulas = False,
     exact: Annotated[
         bool,
         typer.Option("--exact", help="Use the whole stack, not its distilled form, which is several times faster."),
@@ -77,6 +77,11 @@ def app(
     same name in another folder. Run again after it was stopped, the command does
     the files that are missing, and no file twice.
 
+    --precision and --recall are promises: the threshold is chosen from scores of
+    training rows by models that have not seen them, and allows for what is not
+    known about the share of positives. Where no threshold can promise a precision,
+    nothing is written.
+
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
       purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
@@ -89,12 +94,16 @@ def app(
     if len(given) > 1:
         raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
     if file.is_dir():
-        if out is None or given.keys() - {"threshold"}:
-            what = "--out with a folder" if out is None else "--threshold: the other aims need all rows at once"
-            raise CommandError(f"{shown(file, 120)!r} is a folder, which needs {what}.", 2)
-        task = FolderTask(
-            model, out, reading, None if id is None else tuple(id), threshold, exact, escape_formulas, force
-        )
+        if out is None or given.keys() & {"share", "top"}:
+            what = (
+                "is scored into another one: add --out."
+                if out is None
+                else "has no --share and --top: they need all rows."
+            )
+            raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
+        limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
+        ids_asked = None if id is None else tuple(id)
+        task = FolderTask(model, out, reading, ids_asked, limit, exact, interval, escape_formulas, force)
         predict_folder(session, file, task, jobs)
         return
     if out is None and session.json:
@@ -106,34 +115,62 @@ def app(
         source = reading.open(file)
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])
-        tally = Tally(threshold or scorer.threshold)
+        tally = Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
         with session.step("Scoring rows") as step:
-            rows = _reported(scored_rows(scorer, source, ids), source, step, session)
+            rows = _reported(scored_rows(scorer, source, ids, interval=interval), source, step, session)
             if top is not None:
                 rows = _highest(rows, top, tally)
-            elif given.keys() & AIMS.keys():
-                rows = _for_aim(rows, next(iter(given)), next(iter(given.values())), tally)
+            elif share is not None:
+                rows = _for_share(rows, share, tally)
             _write(rows, writer, tally, counted=top is not None)
     scorer.say_ignored(session)
-    if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
-        session.note(
-            f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; "
-            "--escape-formulas puts an apostrophe before them."
-        )
-    summary = tally.summary()
+    session.note(*said_of_formulas(writer))
+    summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
         f"{tally.rows:,} rows scored{scorer.kind}; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a "
         f"probability above {tally.threshold:.4g}.",
-        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives."
-        if tally.positive
-        else f"The highest is {tally.highest:.4g}.",
+        *(_expected(summary, confidence) if tally.positive else [f"The highest is {tally.highest:.4g}."]),
         f"{written} {out}",
     )
     session.finish(
         {**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": None if out is None else str(out)}
     )
+
+
+def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
+    """The threshold that keeps what was asked, or the model's own."""
+    if recall is not None:
+        return float(classifier.threshold_for_recall(recall, confidence))
+    if precision is None:
+        return check_threshold(getattr(classifier, "threshold", 0.5))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PromiseWarning)
+        found = float(classifier.threshold_for_precision(precision, confidence))
+    if np.isnan(found):
+        reason = next(str(w.message) for w in caught if issubclass(w.category, PromiseWarning))
+        raise CommandError(f"{reason} --top N or --share S lists the likeliest rows without a promise.")
+    return found
+
+
+def _promised(classifier: Any, tally: Tally, confidence: float) -> dict[str, Any]:
+    """What the precision is at least, where the model has scores out of fold to tell it."""
+    if not tally.positive or not hasattr(classifier, "oof_table_"):
+        return {}
+    return {"precision_at_least": classifier.precision_above(tally.threshold, confidence).low, "confidence": confidence}
+
+
+def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
+    lines = [
+        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
+        f"{percent(summary['expected_recall'])} of all positives."
+    ]
+    if "precision_at_least" in summary:
+        lines.append(
+            f"Of rows like the training rows at least {percent(summary['precision_at_least'])} are positive, with a "
+            f"confidence of {confidence:.0%}."
+        )
+    return lines
 
 
 def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session) -> Iterator[Any]:
@@ -169,7 +206,7 @@ def _by_score(rows: pa.Table) -> pa.Array:
     return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
 
 
-def _for_aim(rows: Iterator[pa.RecordBatch], aim: str, value: float, tally: Tally) -> Iterator[pa.RecordBatch]:
+def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
     found: list[Any] = []
     with tempfile.TemporaryFile(prefix=".purely-") as spool:
@@ -179,6 +216,6 @@ def _for_aim(rows: Iterator[pa.RecordBatch], aim: str, value: float, tally: Tall
             writer.write_batch(batch)
             found.append(batch.column("probability").to_numpy())
         writer.close()
-        tally.threshold = AIMS[aim](np.concatenate(found), value)
+        tally.threshold = threshold_for_share(np.concatenate(found), share)
         spool.seek(0)
         yield from pa.ipc.open_stream(spool)

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 import purely
-from purely.classifiers.thresholds import check_threshold
 from purely.cli._session import CommandError, Session
 from purely.crossfit import model_says
 from purely.files import shown
@@ -64,11 +63,6 @@ class Scorer:
     def origin(self) -> Origin:
         """The file that the model was fitted to."""
         return getattr(self.encoder, "origin_", None) or Origin("", 0)
-
-    @property
-    def threshold(self) -> float:
-        """The probability above which the model calls a row positive."""
-        return check_threshold(getattr(self.classifier, "threshold", 0.5))
 
     def fresh(self) -> Scorer:
         """The same model with nothing counted."""

@@ -68,14 +68,19 @@ class Tally:
         }
 
 
-def scored_rows(scorer: Scorer, source: TableSource, ids: Sequence[str]) -> Iterator[pa.RecordBatch]:
-    """Batches of ids (or records' numbers), scores and probabilities."""
-    own = [name if name not in ("score", "probability", "label") else f"{name} (id)" for name in ids]
+def scored_rows(
+    scorer: Scorer, source: TableSource, ids: Sequence[str], *, interval: bool = False
+) -> Iterator[pa.RecordBatch]:
+    """Batches of ids (or records' numbers), scores and probabilities, and the ends of these where asked for."""
+    names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
+    own = [name if name not in (*names, "label") else f"{name} (id)" for name in ids]
     for scored in scorer.score(source, ids):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
-        yield pa.record_batch(parts, names=[*(own or ["row"]), "score", "probability"])
+        if interval:
+            parts += [pa.array(end) for end in scorer.classifier.probability_interval(scored.log_odds).T]
+        yield pa.record_batch(parts, names=[*(own or ["row"]), *names])
 
 
 def label_rows(batch: pa.RecordBatch, tally: Tally, *, counted: bool = False) -> pa.RecordBatch:

@@ -74,7 +74,7 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 
 # fmt: off
 _LAYERS = many(row(array(None, None), array(None), FLAG))
-_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("CeilingProfile"))
+_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE)
 
 declare("purely.class_prior:Prior", check=_check_prior, fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
@@ -100,8 +100,6 @@ declare("purely.smi.objective:BasisSums", fields={
 declare("purely.prior.base:PriorDiagnostics", fields={
     **each("x curve", array("points", finite=False)), **each("x_label curve_label", NAME), "bound": none_or(NAME),
     "chosen": none_or(ANY_NUMBER), "details": pairs(NAME, _DETAIL)})
-declare("purely.prior.ceiling:CeilingProfile", fields={
-    **each("loss intercept slope", array("grid", finite=False)), **each("centre spread n_eff", ANY_NUMBER)})
 declare("purely.prior.scores:ScoreTable", check=_check_scores, fields={
     "score": array("cells"), **each("count_p count_u", array("cells", low=0.0))})
 declare("purely.prior.kernel_mean:KernelMeans", fields={
