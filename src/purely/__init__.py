@@ -64,6 +64,7 @@ _ROOMS = (
     "purely.persistence",
     "purely.plotting",
     "purely.report",
+    "purely.scale",
     "purely.exceptions",
 )
 
