@@ -31,6 +31,10 @@ def _check_prior(state: State, at: Place) -> None:
     at.need(state["low"] <= state["value"] <= state["high"], "must have its value between its ends")
 
 
+def _check_posterior(state: State, at: Place) -> None:
+    at.need((state["positives"] <= state["rows"]).all(), "has more positives than rows")
+
+
 def _check_network(state: State, at: Place) -> None:
     layers = [*state["encoder"], *state["head"]]
     at.need(state["head"], "must have a layer that ends in the outputs")
@@ -75,6 +79,8 @@ declare("purely.class_prior:Prior", check=_check_prior, fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
 declare("purely.calibration:ScoreCalibration", fields={
     **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
+declare("purely.audit:Posterior", check=_check_posterior, fields={
+    "rows": array("g", low=1.0), "cut": array("g", low=0.0, high=1.0), "positives": array("draws", "g", low=0.0)})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
 declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
@@ -165,6 +171,9 @@ _classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
 _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
 _classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
+estimator("purely.audit:RecalibratedClassifier", (
+    "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ estimator_ calibration_"), {
+    **each("class_prior_ unlabelled_prior_", INSIDE), "posterior_": part("Posterior")})
 _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
