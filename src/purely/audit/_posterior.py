@@ -24,6 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
+from scipy.stats import beta
 
 from purely.audit._design import row_sizes
 from purely.crossfit import finite_log_odds
@@ -83,11 +84,15 @@ class Posterior:
         Rows of each group, the lowest scores first.
     cut : ndarray of shape (n_groups,)
         A probability between the group and the one below it; next to 0 for the lowest.
+    found, seen : ndarray of shape (n_groups,)
+        Positives that were found in each group, and rows that were labelled.
     positives : ndarray of shape (n_draws, n_groups)
     """
 
     rows: Floats
     cut: Floats
+    found: Floats
+    seen: Floats
     positives: Floats
 
     @property
@@ -97,8 +102,7 @@ class Posterior:
 
     def above_cuts(self) -> tuple[Floats, Floats]:
         """Rows at or above each cut, and positives among them in each draw."""
-        rows = np.cumsum(self.rows[::-1])[::-1]
-        return rows, np.cumsum(self.positives[:, ::-1], axis=1)[:, ::-1]
+        return _from_top(self.rows), _from_top(self.positives)
 
     def above(self, group: Indices, called: NDArray[np.bool_]) -> Floats:
         """Positives among the rows that are called, in each draw; a group that is cut is divided at random."""
@@ -146,7 +150,8 @@ def draw_posterior(pool: Pool, index: Indices, positive: NDArray[np.bool_], seed
     mean, covariance = _prior_law(pool)
     p = expit(_slice_samples(mean, covariance, found, seen, rng))
     rest = (pool.rows - seen).astype(np.int64)
-    return Posterior(pool.rows, pool.cut, found + rng.binomial(np.broadcast_to(rest, p.shape), p).astype(np.float64))
+    positives = found + rng.binomial(np.broadcast_to(rest, p.shape), p).astype(np.float64)
+    return Posterior(pool.rows, pool.cut, found, seen, positives)
 
 
 def _prior_law(pool: Pool) -> tuple[Floats, Floats]:
@@ -212,15 +217,21 @@ def _normal_at_mode(mean: Floats, covariance: Floats, found: Floats, seen: Float
 def promised_cut(posterior: Posterior, precision: float, confidence: float) -> float:
     """The lowest cut above which rows have the precision with that confidence; NaN, with a warning, if there is none.
 
-    More of the draws than the confidence says have to have it, as intervals are longer than those of the draws.
+    More of the draws than the confidence says have to have it, as intervals are longer than those of the draws. The
+    labels above the cut alone have to say the same with at most twice the doubt (Jeffreys' law): where nobody has
+    looked, the draws go by the model.
     """
     needed = float(ndtr(LONGER * ndtri(confidence))) if confidence > 0.5 else confidence
     rows, positives = posterior.above_cuts()
     chance = np.mean(positives >= precision * rows, axis=0)
-    kept = np.flatnonzero(chance >= needed)
+    found, seen = _from_top(posterior.found), _from_top(posterior.seen)
+    alone = beta.sf(precision, found + 0.5, seen - found + 0.5)
+    kept = np.flatnonzero((chance >= needed) & (alone >= 2.0 * confidence - 1.0))
     if kept.size:
         return float(posterior.cut[kept[0]])
-    best = float(np.quantile(positives / rows, 1.0 - needed, axis=0).max())
+    by_draws = np.quantile(positives / rows, 1.0 - needed, axis=0)
+    by_labels = beta.ppf(min(2.0 - 2.0 * confidence, 1.0), found + 0.5, seen - found + 0.5)
+    best = float(np.minimum(by_draws, by_labels).max())
     warnings.warn(
         f"no threshold can promise a precision of {precision:g} with a confidence of {confidence:.0%}: {best:.2f} is "
         "the most. More labels of rows with high scores would help; so would a lower precision or confidence.",
@@ -228,3 +239,8 @@ def promised_cut(posterior: Posterior, precision: float, confidence: float) -> f
         stacklevel=3,
     )
     return float("nan")
+
+
+def _from_top(values: Floats) -> Floats:
+    """Sums over each group and all above it; groups are the last axis."""
+    return np.asarray(np.cumsum(values[..., ::-1], axis=-1)[..., ::-1])

@@ -33,6 +33,7 @@ def _check_prior(state: State, at: Place) -> None:
 
 def _check_posterior(state: State, at: Place) -> None:
     at.need((state["positives"] <= state["rows"]).all(), "has more positives than rows")
+    at.need((state["found"] <= state["seen"]).all(), "has more positives than labels")
 
 
 def _check_network(state: State, at: Place) -> None:
@@ -80,7 +81,8 @@ declare("purely.class_prior:Prior", check=_check_prior, fields={
 declare("purely.calibration:ScoreCalibration", fields={
     **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
 declare("purely.audit:Posterior", check=_check_posterior, fields={
-    "rows": array("g", low=1.0), "cut": array("g", low=0.0, high=1.0), "positives": array("draws", "g", low=0.0)})
+    "rows": array("g", low=1.0), "cut": array("g", low=0.0, high=1.0), **each("found seen", array("g", low=0.0)),
+    "positives": array("draws", "g", low=0.0)})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
 declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
