@@ -35,16 +35,14 @@ from purely.exceptions import ClassPriorWarning
 from purely.prior import ClassPrior, KernelMeanPrior, PenL1Prior, RegroupingPrior, TIcEPrior
 from purely.prior.alphamax import alphamax
 from purely.prior.auto import METHODS
+from purely.prior.ceiling import ceiling_profile
 from purely.prior.elkan_noto import elkan_noto
-from purely.prior.one_dimensional import Scores, read_scores
 from purely.prior.rank_pruning import rank_pruning
-from purely.prior.ratio import AUTO_MODELS, ratio_scores
+from purely.prior.ratio import AUTO_MODELS, ratio_scores, stack_ratios
+from purely.prior.scores import ScoreTable
 
 READERS: dict[str, Any] = {
     **METHODS,
-    "combined-full": lambda table: METHODS["combined"](table, confidence=1.0),
-    "combined-half": lambda table: METHODS["combined"](table, confidence=0.5),
-    "combined-wide": lambda table: METHODS["combined"](table, leeway=1.0),
     "best-bin-half": lambda table: METHODS["best-bin"](table, confidence=0.5),
     "kernel-mean-2": lambda table: METHODS["kernel-mean"](table, variant="km2"),
     "alphamax": alphamax,
@@ -53,20 +51,18 @@ READERS: dict[str, Any] = {
     "elkan-noto-e3": lambda table: elkan_noto(table, "e3"),
     "rank-pruning": rank_pruning,
 }
-#: Methods whose intervals are resampled here; the others' come from the folds or from their own standard error.
-SAMPLED = {"combined", "best-bin"}
 #: Estimators that are fitted as a user would; all but the first do not read a score.
 WHOLE = {
     "class-prior": lambda: ClassPrior(),
     "km1": lambda: KernelMeanPrior("km1"),
     "km2": lambda: KernelMeanPrior("km2"),
-    "penl1": lambda: PenL1Prior(n_resamples=20),
+    "penl1": lambda: PenL1Prior(),
     "tice": lambda: TIcEPrior(),
     "regrouping-km1": lambda: RegroupingPrior(ratio="linear"),
 }
 FIELDS = (
     "suite", "dataset", "prior", "n_positive", "n_unlabelled", "half", "trial", "ratio", "method", "estimate", "error",
-    "low", "high", "covered", "warned", "standard_error", "details", "seconds", "ratio_seconds", "seed",
+    "low", "high", "covered", "warned", "details", "seconds", "ratio_seconds", "seed",
 )  # fmt: skip
 SMOKE = {"suite": "generators", "trials": 1, "datasets": ("gaussians-2",), "priors": (0.5,), "n_positive": (100,)}
 SMOKE |= {"n_unlabelled": 200, "models": ("linear",), "whole": ("class-prior",), "name": "prior_study"}
@@ -140,28 +136,19 @@ def run_cell(
     groups = {m: [m] for m in models}
     if set(AUTO_MODELS) <= set(models):
         groups["auto"] = list(AUTO_MODELS)
-    if "boosting" in models:
-        groups["auto+boosting"] = [*AUTO_MODELS, "boosting"]
     for group, members in groups.items():
-        score = np.mean([scores[m].score for m in members], axis=0)
+        score = stack_ratios(np.concatenate([scores[m].by_model for m in members]), positive).score
+        table = ScoreTable.from_scores(score[positive], score[~positive])
+        interval = ceiling_profile(table).posterior().interval(0.9)  # whatever the method
         spent = sum(seconds[m] for m in members)
         for name, reader in READERS.items():
             start = time.perf_counter()
-            estimate = read_scores(
-                Scores(score, scores[members[0]].fold),
-                positive,
-                reader,
-                level=0.9,
-                n_resamples=30 if name in SAMPLED else 0,
-                seed=cell.seed,
-            )
+            reading = reader(table)
             took = time.perf_counter() - start
-            details = estimate.diagnostics.details
-            shown = {k: round(v, 4) for k, v in details.items() if isinstance(v, float)}
+            shown = {k: round(v, 4) for k, v in reading.details.items() if isinstance(v, float)}
             rows.append(
-                row_of(cell, positive, truth, group, name, estimate.share, estimate.interval, bool(estimate.warnings))
-                | {"seconds": round(spent + took, 3), "ratio_seconds": round(spent, 3)}
-                | {"standard_error": round(details["standard_error"], 5), "details": shown}
+                row_of(cell, positive, truth, group, name, reading.share, interval, warned=False)
+                | {"seconds": round(spent + took, 3), "ratio_seconds": round(spent, 3), "details": shown}
             )
     for name in whole:
         dense = X.toarray() if name == "tice" and hasattr(X, "toarray") else X
@@ -173,7 +160,7 @@ def run_cell(
         took = time.perf_counter() - start
         rows.append(
             row_of(cell, positive, truth, "none", name, fitted.class_prior_, fitted.class_prior_interval_, warned)
-            | {"seconds": round(took, 3), "ratio_seconds": 0.0, "standard_error": "", "details": ""}
+            | {"seconds": round(took, 3), "ratio_seconds": 0.0, "details": ""}
         )
     return rows
 
@@ -262,7 +249,7 @@ def summarise(name: str, folder: Path) -> None:
         cover, warned, took = (np.mean([float(r[k]) for r in every]) for k in ("covered", "warned", "seconds"))
         text = " ".join(f"{np.abs(e).mean():.3f}({e.mean():+.3f})" for e in errors.values())
         lines.append((mean, f"{ratio:14s} {method:17s} {mean:6.4f} {cover:6.3f} {warned:5.2f} {took:6.2f} {text}"))
-        if method in ("combined", "best-bin"):
+        if method in ("logistic-ceiling", "class-prior"):
             by_name = [tuple(np.mean([int(r[k]) for r in by[n]]) for k in ("covered", "warned")) for n in errors]
             lines.append((mean, " " * 53 + " ".join(f"c {c:.2f} w {w:.2f}".rjust(13) for c, w in by_name)))
     for _, line in sorted(lines, key=lambda x: x[0]):

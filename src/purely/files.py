@@ -68,10 +68,10 @@ def printable(text: str) -> str:
     Examples
     --------
     >>> from purely.files import printable
-    >>> printable("a\x1b[31mb") == "a\N{REPLACEMENT CHARACTER}[31mb"
-    True
+    >>> print(printable("a\x1b[31mb"))
+    a\x1b[31mb
     """
-    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)
 
 
 def shown(value: object, width: int = 40) -> str:
@@ -83,8 +83,9 @@ def shown(value: object, width: int = 40) -> str:
     >>> shown("a" * 50)
     'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'
     """
-    text = printable(str(value)[: width + 1].replace("\n", "\r"))
-    return text if len(text) <= width else text[: width - 3] + "..."
+    text = str(value)
+    text = text if len(text) <= width else text[: width - 3] + "..."
+    return printable(text).replace("\n", "\\n")
 
 
 # -- writing ----------------------------------------------------------------------------------------------------------

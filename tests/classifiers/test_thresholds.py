@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
+from purely import Prior
 from purely.classifiers import (
+    PUClassifier,
     ReweightedPUClassifier,
     threshold_for_cost,
     threshold_for_precision,
     threshold_for_recall,
     threshold_for_share,
 )
+from purely.exceptions import PromiseWarning
 from tests.classifiers.conftest import gaussians
 
 P = np.random.default_rng(0).random(500)
@@ -45,17 +50,70 @@ def test_thresholds_that_are_none_are_refused(bad):
         ReweightedPUClassifier(class_prior=0.4, threshold=bad).fit(X, y)
 
 
-def test_choose_threshold_needs_no_new_fit():
+def test_thresholds_of_a_classifier_need_no_new_fit():
     X, y = gaussians()
     model = ReweightedPUClassifier(class_prior=0.4, random_state=0).fit(X, y)
     U = X[y == 0]
-    for aim in ({"share": 0.2}, {"recall": 0.8}, {"precision": 0.9}, {"cost": (4.0, 1.0)}):
-        t = model.choose_threshold(U, **aim)
+    asked = [model.threshold_for_share(0.2), model.threshold_for_recall(0.8), model.threshold_for_cost(4.0, 1.0)]
+    for t in asked:
         model.set_params(threshold=t)
-        p = model.predict_proba(U)[:, 1]
-        np.testing.assert_array_equal(model.predict(U) == 1, p > t)
+        np.testing.assert_array_equal(model.predict(U) == 1, model.predict_proba(U)[:, 1] > t)
     assert threshold_for_cost(4.0, 1.0) == t
-    share = model.set_params(threshold=model.choose_threshold(U, share=0.2)).predict(U).mean()
+    others, labels = gaussians(1)
+    share = model.set_params(threshold=asked[0]).predict(others[labels == 0]).mean()
     assert share == pytest.approx(0.2, abs=0.05)
-    with pytest.raises(ValueError, match="give one of cost, precision, recall or share; none was given"):
-        model.choose_threshold(U)
+
+
+def overlapping(seed, prior, shift=2.0, n_p=200, n_u=2000):
+    """Two normal classes of five columns: labelled positives, a pool, and the pool's truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_u) < prior
+    X = rng.normal(size=(n_p + n_u, 5))
+    X[:n_p, 0] += shift
+    X[n_p:, 0] += shift * truth
+    return X, np.repeat([1, 0], [n_p, n_u]), truth
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("prior", "shift"), [(0.3, 2.0), (0.05, 2.0), (0.05, 4.0)])
+def test_a_precision_that_is_promised_is_kept(prior, shift):
+    kept, promised = 0, 0
+    for seed in range(8):
+        X, y, truth = overlapping(seed, prior, shift)
+        model = PUClassifier(members="light", random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            t = model.fit(X, y).threshold_for_precision(0.8)
+        if np.isnan(t):
+            continue
+        called = model.predict_proba(X[y == 0])[:, 1] > t
+        promised += 1
+        kept += truth[called].mean() >= 0.8
+    assert kept >= promised - 2  # nine of ten are expected to be kept
+
+
+def test_what_cannot_be_promised_is_said():
+    X, y, _ = overlapping(0, 0.02, shift=1.0)
+    model = PUClassifier(members=["linear"], random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    with pytest.warns(PromiseWarning, match=r"no threshold can promise a precision of 0.95 .* is the most\. An audit"):
+        assert np.isnan(model.threshold_for_precision(0.95))
+    for bad in (1, 1.0, 0.0, "high", True, float("nan")):
+        with pytest.raises(ValueError, match="precision must be a number strictly between 0 and 1"):
+            model.threshold_for_precision(bad)
+
+
+def test_more_doubt_promises_less():
+    X, y, _ = overlapping(0, 0.3, shift=3.0)
+    known = PUClassifier(0.3, members=["linear"], random_state=0).fit(X, y)
+    doubtful = PUClassifier(Prior(0.3, 0.1, 0.5, 0.9), members=["linear"], random_state=0).fit(X, y)
+    t = known.threshold_for_precision(0.8)
+    assert known.precision_above(t).low >= 0.8 - 1e-9
+    assert doubtful.precision_above(t).low < known.precision_above(t).low
+    assert doubtful.precision_above(t).expected == pytest.approx(known.precision_above(t).expected, abs=0.05)
+    ends = doubtful.predict_proba_interval(X)
+    assert np.all(ends[:, 0] <= doubtful.predict_proba(X)[:, 1] + 1e-9)
+    assert np.all(ends[:, 1] >= doubtful.predict_proba(X)[:, 1] - 1e-9)
+    np.testing.assert_allclose(known.predict_proba_interval(X), known.predict_proba(X)[:, [1, 1]], atol=1e-9)

@@ -1,7 +1,8 @@
 """Kills inside the write window, and storms: full disks, read-only folders, lost permissions, outputs that close.
 
 Each run starts a command that replaces a whole output of an earlier run. Whatever happens, the output is the old file
-or the new one, inputs are as they were, nothing but a sentence is said, and after the next run nothing is left beside it.
+or the new one, inputs are as they were, nothing but a sentence is said, and after the next run nothing is left beside
+it.
 """
 
 from __future__ import annotations

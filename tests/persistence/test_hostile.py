@@ -338,17 +338,10 @@ TORN = {
         "make up its columns",
     ),
     "weights of words": ("words", shorter("idf_"), "has the length"),
-    "features of a table": ("table", shorter("feature_owner_"), "belong to other columns"),
-    "levels twice": (
-        "table",
-        lambda d, a: held_by(d, "TableEncoder")["plans_"][2]["dict"].update(levels=["a", "a", "b"]),
-        "twice|another width",
-    ),
-    "a format of dates": (
-        "table",
-        lambda d, a: held_by(d, "TableEncoder")["plans_"][4]["dict"].update(format="%Y" * 9),
-        "format must be one of",
-    ),
+    "features of a table": ("table", to_word("EncodingReport", {"n_features": 3}), "another width than it says"),
+    "levels twice": ("table", to_word("ColumnPlan", {"levels": {"tuple": ["a", "a"]}}), "levels that its kind"),
+    "a form of numbers": ("table", to_word("ColumnPlan", {"form": "%Y" * 9}), "must be written in a known form"),
+    "a place of numbers": ("table", to_word("ColumnPlan", {"kind": "category"}), "places that its kind does not have"),
     "a generator out of range": ("members", to_word("RandomState", {"pos": 10**6}), "pos must be"),
 }
 

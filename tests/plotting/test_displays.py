@@ -159,8 +159,8 @@ def test_class_priors_of_one_and_of_several_estimators():
     display = plotting.ClassPriorDisplay.from_estimator(prior, sample.X, sample.y).plot()
     shown = [tick.get_text() for tick in display.ax_.get_yticklabels()]
     assert shown[0] == "ClassPrior"
-    assert "combined" not in shown  # that is what it is
-    assert len(shown) == 6
+    assert "logistic ceiling" not in shown  # that is what it is
+    assert len(shown) == 5
     one = BestBinPrior().fit(prior.scores_[:, None], sample.y)
     several = plotting.ClassPriorDisplay.from_estimators({"mine": prior, "best bin": one}).plot()
     assert [tick.get_text() for tick in several.ax_.get_yticklabels()] == ["mine", "best bin"]

@@ -192,7 +192,10 @@ def test_a_model_with_a_density_ratio_is_used_through_it():
 
     X, y = make_separable(0.5, 0, n_p=100, n_u=200)
     fitted = ClassPrior(Known(), "best-bin").fit(X, y)
-    np.testing.assert_allclose(fitted.scores_, np.clip(X[:, 0], np.log(1e-3), -np.log(1e-3)))
+    ratio = np.clip(X[:, 0], np.log(1e-3), -np.log(1e-3))
+    np.testing.assert_allclose(fitted.model_scores_[0], ratio)
+    slope, level = fitted.model_weights_[0], (fitted.scores_ - fitted.model_weights_[0] * ratio)[0]
+    np.testing.assert_allclose(fitted.scores_, slope * ratio + level)  # weighed by how well it predicts
 
 
 def test_score_tables_keep_counts():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pytest
 
@@ -12,6 +11,6 @@ from experiments import prior_tables
 
 @pytest.mark.parametrize("name", ["estimators", "cells", "generators", "peers"])
 def test_tables_of_the_documentation_follow_from_the_rows(name):
-    path = Path(prior_tables.TABLES) / f"class_priors_{name}.csv"
+    path = prior_tables.PriorTables().out / f"class_priors_{name}.csv"
     with path.open(newline="") as file:
         assert list(csv.reader(file)) == getattr(prior_tables, f"{name}_table")()

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from purely.prior.density_ratio import METHODS
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
@@ -21,8 +20,9 @@ from experiments.paper.draws import Draw
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds
 from purely.prior.alphamax import alphamax
-from purely.prior.one_dimensional import Scores, read_scores
+from purely.prior.auto import METHODS
 from purely.prior.ratio import built_in
+from purely.prior.scores import ScoreTable
 
 READERS = {"best_bin": METHODS["best-bin"], "dedpul": METHODS["dedpul"], "alphamax": alphamax}
 
@@ -32,16 +32,14 @@ def estimate(draw: Draw, model: str, methods: tuple[str, ...], n_trees: int = 10
     positive = draw.y == 1
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        scores, test_score = cross_fit(draw, model, n_trees)
-        told = {
-            name: read_scores(scores, positive, READERS[name], level=0.9, n_resamples=0, seed=0).share
-            for name in methods
-        }
-    limit = np.quantile(scores.score[~positive], 1.0 - told["best_bin"])
+        score, test_score = cross_fit(draw, model, n_trees)
+        table = ScoreTable.from_scores(score[positive], score[~positive])
+        told = {name: READERS[name](table).share for name in methods}
+    limit = np.quantile(score[~positive], 1.0 - told["best_bin"])
     return told, 1.0 / (1.0 + np.exp(-np.clip(test_score - limit, -50, 50)))
 
 
-def cross_fit(draw: Draw, model: str, n_trees: int, n_folds: int = 5) -> tuple[Scores, Any]:
+def cross_fit(draw: Draw, model: str, n_trees: int, n_folds: int = 5) -> tuple[Any, Any]:
     """Scores of the rows by models without their fold; of the test rows, the mean over the five models."""
     positive, seed = draw.y == 1, draw.key.seed
     fold = deal_folds(draw.X, positive, n_folds, seed).number
@@ -56,4 +54,4 @@ def cross_fit(draw: Draw, model: str, n_trees: int, n_folds: int = 5) -> tuple[S
         fitted = clone(base).fit(draw.X[train], draw.y[train])
         score[held_out] = log_ratio(fitted, draw.X[held_out], n_p, n_u)
         test_score += log_ratio(fitted, draw.X_test, n_p, n_u) / n_folds
-    return Scores(score, fold), test_score
+    return score, test_score

@@ -14,7 +14,7 @@ import numpy as np
 from purely.persistence import _sklearn  # noqa: F401 - what it declares
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, Field, Json, Place, array, either, ints, many, none_or, number, pairs, record, row, text, whole, word,
+    FLAG, WIDEST, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, part
@@ -34,6 +34,11 @@ def _check_prior(state: State, at: Place) -> None:
 def _check_posterior(state: State, at: Place) -> None:
     at.need((state["positives"] <= state["rows"]).all(), "has more positives than rows")
     at.need((state["found"] <= state["seen"]).all(), "has more positives than labels")
+
+
+def _check_scores(state: State, at: Place) -> None:
+    at.need(np.all(np.diff(state["score"]) < 0.0), "must have scores that fall")
+    at.need(state["count_p"].sum() > 0.0 and state["count_u"].sum() > 0.0, "must have rows of both kinds")
 
 
 def _check_network(state: State, at: Place) -> None:
@@ -74,7 +79,7 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 
 # fmt: off
 _LAYERS = many(row(array(None, None), array(None), FLAG))
-_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE, part("TopOfRatio"))
+_DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE)
 
 declare("purely.class_prior:Prior", check=_check_prior, fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
@@ -102,8 +107,9 @@ declare("purely.smi.objective:BasisSums", fields={
     "count": array(2, "folds"), "first": array(2, "s", "folds", "k"), "second": array(None, "s", "folds", "k", "k")})
 declare("purely.prior.base:PriorDiagnostics", fields={
     **each("x curve", array("points", finite=False)), **each("x_label curve_label", NAME), "bound": none_or(NAME),
-    "chosen": none_or(ANY_NUMBER), "identifiable": FLAG, "details": pairs(NAME, _DETAIL)})
-declare("purely.prior.top:TopOfRatio", fields=each("first second z purity", ANY_NUMBER))
+    "chosen": none_or(ANY_NUMBER), "details": pairs(NAME, _DETAIL)})
+declare("purely.prior.scores:ScoreTable", check=_check_scores, fields={
+    "score": array("cells"), **each("count_p count_u", array("cells", low=0.0))})
 declare("purely.prior.kernel_mean:KernelMeans", fields={
     **each("kappa error bound threshold", pairs(NAME, none_or(ANY_NUMBER))), **each("bandwidth mmd", ANY_NUMBER),
     **each("extrapolations distances slopes gaps", array("steps", finite=False)), "fell_back": FLAG})
@@ -138,20 +144,21 @@ estimator(
 # -- class priors ------------------------------------------------------------------------------------------------------
 
 _PRIOR = "prior_ class_prior_ unlabelled_prior_ label_frequency_ class_prior_interval_"
-_ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ {_PRIOR}"
-_SCORES = {"model_scores_": array("models", "n"), "scores_": array("n")}
+_ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ upper_bound_ determined_ {_PRIOR}"
+_SCORES = {
+    "model_scores_": array("models", "n"), "scores_": array("n"), "model_weights_": array("models", low=0.0),
+    "loss_": number(0.0)}
 for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning"):
     estimator(f"purely.prior:{_name}Prior", _ESTIMATE)
 estimator("purely.prior:TIcEPrior", _ESTIMATE)
-estimator("purely.prior:DensityRatioPrior", _ESTIMATE, _SCORES)
-estimator("purely.prior:ClassPrior", f"{_ESTIMATE} ratio? method? n_repeats?", _SCORES)
-estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans")})
-estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} estimator_ n_copied_")
+estimator("purely.prior:ClassPrior", _ESTIMATE, _SCORES)
+estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans"), "standard_error_": ANY_NUMBER})
+estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} n_copied_")
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
 _META = "_counts _order"
-_MAPPED = f"{_META} _map oof_probability_"
+_MAPPED = f"{_META} _map oof_probability_ oof_table_"
 
 
 def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, **options: Any) -> None:
@@ -160,10 +167,10 @@ def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, *
     estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
 
 
-_classifier("PUClassifier", "_final history_? oof_probability_", {
+_classifier("PUClassifier", "_final history_? oof_probability_ oof_table_", {
     "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
     "oof_member_log_odds_": array("m", "n")})
-_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
+_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_? oof_table_?")
 _classifier("PULogisticClassifier", "n_iter_", {
     "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})
 _classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alpha_ coef_ cv_results_", {
@@ -171,7 +178,7 @@ _classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alp
 _classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(model(d="d")))}, take=taken_forest)
 _classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
 _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
-_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
+_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? oof_table_? estimator_")
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
 estimator("purely.audit:RecalibratedClassifier", (
     "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ estimator_ calibration_"), {
@@ -180,48 +187,46 @@ _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
-_DATES = (
-    "arrow", "iso", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y",
-    "%Y/%m/%d %H:%M:%S", "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M")
-_COMMON = {
-    **each("name kind", NAME), "lenient": FLAG, "n_missing": COUNT, "features": many(NAME, "f"),
-    "n_features": whole(1, 2**24, length="f")}
-_NUMBERS = {**each("median mean", NUMBER), "std": number(1e-300), **each("missing varies words", FLAG)}
-_COLUMNS = {
-    **dict.fromkeys(("number", "boolean"), record({**_COMMON, **_NUMBERS}, "words")),
-    "date": record({
-        **_COMMON, "format": word(*_DATES), "first": whole(-(2**62), 2**62), "parts": many(whole(0, 4), "parts"),
-        **each("medians mean", array("parts")), "std": array("parts", low=1e-300), "missing": FLAG}),
-    "category": record({**_COMMON, "levels": many(text()), **each("other missing", FLAG)}),
-    "text": record({**_COMMON, "words": many(text(), "f"), "idf": array("f")}),
-    "vector": record({**_COMMON, "width": whole(1, 2**24, length="f")}),
-    "sparse": record(_COMMON)}
+_NUMBER_FORMS = {"", "typed", *(form + percent for form in ("plain", "marks", "comma") for percent in ("", "%"))}
+_DATE_FORMS = {"typed", "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y"}
+_PLACES = {"number": 1, "boolean": 1, "date": 5, "vector": WIDEST, "sparse": 2**40}
 
 
-def _read_column(node: Json, at: Place) -> State:
-    kind: Any = node["dict"].get("kind") if isinstance(node["dict"], dict) else None
-    at.need(kind in list(_COLUMNS), "must be a column of a known kind")
-    plan: State = _COLUMNS[kind](node, at.inside())
-    own = {"category": len(plan.get("levels", ())) + plan.get("other", 0), "date": len(plan.get("parts", ()))}
-    width = own.get(kind, plan.get("varies"))
-    at.need(width is None or width + plan["missing"] == plan["n_features"], "has another width than it says")
-    words = plan.get("levels", plan.get("words"))
-    at.need(not isinstance(words, list) or len(set(words)) == len(words), "has a level or a word twice")
-    return plan
+def _check_column(state: State, at: Place) -> None:
+    """What a kind of column has, and nothing else."""
+    kind, form, places, levels = (state[name] for name in ("kind", "form", "places", "levels"))
+    at.need(places.size == 0 or places[-1] < _PLACES.get(kind, 0), "has places that its kind does not have")
+    at.need(np.all(np.diff(places) > 0), "has a place twice")
+    at.need(kind in ("sparse", "dropped") or state["scale"].size == places.size, "has numbers that do not fit")
+    at.need(not levels or kind in ("category", "text"), "has levels that its kind does not have")
+    at.need(len(set(levels)) == len(levels), "has a level or a word twice")
+    at.need(kind != "text" or state["weights"].size == len(levels), "has weights that do not fit its words")
+    at.need(not state["other"] or kind == "category", "has other levels that its kind does not have")
+    at.need(not state["missing"] or kind not in ("text", "vector", "sparse"), "has a missing value that it cannot have")
+    at.need(kind not in ("number", "boolean") or form in _NUMBER_FORMS, "must be written in a known form")
+    at.need(kind != "date" or form in _DATE_FORMS, "must be written in a known form")
+    width = form.isdecimal() and len(form) < 9 and int(form) == places.size
+    at.need(kind != "vector" or width, "has another width than it says")
+
+
+def _check_report(state: State, at: Place) -> None:
+    at.need(sum(plan.n_features for plan in state["columns"]) == state["n_features"], "has another width than it says")
+    at.measure("out", state["n_features"])
 
 
 def _check_encoder(state: State, at: Place) -> None:
-    owner = np.repeat(np.arange(len(state["plans_"])), [plan["n_features"] for plan in state["plans_"]])
-    at.need(np.array_equal(state["feature_owner_"], owner), "has features that belong to other columns")
-    at.need([plan["name"] for plan in state["plans_"]] == state["columns_"], "has columns in another order")
+    names = [plan.name for plan in state["report_"].columns]
+    at.need(names == list(state["feature_names_in_"]), "has columns in another order")
 
 
-declare("purely.tables:ColumnPlan", fields={
-    **each("name kind action warning", NAME), **each("n_features n_missing", COUNT)})
-declare("purely.tables:EncodingReport", fields={
-    "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
-_ORIGIN = {**each("label positive file", none_or(text())), "id": many(text()), "rows": COUNT}
-estimator("purely.tables:TableEncoder", "_sparse origin_?", check=_check_encoder, fields={
-    "columns_": many(NAME, "columns"), "plans_": many(Field(("dict",), "a column", _read_column), "columns"),
-    "feature_owner_": ints("out", low=0, below="columns"), "report_": part("EncodingReport"),
-    "origin_": record(_ORIGIN), "dtype": word("float64", "float32")})
+declare("purely.tables.columns:ColumnPlan", check=_check_column, fields={
+    **each("name action warning form", NAME), "n_missing": COUNT, "kind": word(*_PLACES, "category", "text", "dropped"),
+    **each("missing other", FLAG), "places": ints("p", low=0), **each("fill centre", array("q")),
+    "scale": array("q", low=1e-300), "origin": whole(-(2**62), 2**62), "levels": many(text()), "weights": array(None)})
+declare("purely.tables.encoder:EncodingReport", check=_check_report, fields={
+    "columns": many(part("ColumnPlan"), "columns"), "n_rows": COUNT, "n_features": whole(1, WIDEST), "sparse": FLAG})
+declare("purely.tables.encoder:Origin", fields={
+    **each("label positive negative", none_or(text())), "file": text(), "ids": many(text()), "n_rows": COUNT})
+estimator("purely.tables:TableEncoder", "n_features_in_ feature_names_in_ origin_?", check=_check_encoder, fields={
+    "report_": part("EncodingReport", columns="d", out="out"), "origin_": part("Origin"),
+    "dtype": word("float64", "float32"), "sparse": either(FLAG, word("auto"))})

@@ -61,7 +61,7 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
         curve_label="one over the fitted ratio",
         chosen=None,
         # Best bin reads the share over the purity of the top it looks at.
-        details={"purity": min(share / bound, 1.0), "best_bin": bound},
+        details={"purity": min(share / bound, 1.0) if bound > 0.0 else 1.0, "best_bin": bound},
     )
 
 

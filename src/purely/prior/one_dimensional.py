@@ -49,8 +49,7 @@ class OneDimensionalPrior(PriorEstimator):
 def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> PriorEstimate:
     """Share, what is known of it, diagnostics and warnings from a score."""
     table = ScoreTable.from_scores(score[positive], score[~positive])
-    reading, profile = reader(table), ceiling_profile(table)
-    posterior = profile.posterior()
+    reading, posterior = reader(table), ceiling_profile(table).posterior()
     bound = "lower" if posterior.quantile(0.95) <= 1e-3 else None
     diagnostics = PriorDiagnostics(
         x=reading.x,
@@ -62,7 +61,6 @@ def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> P
         details={
             "score_positive": score[positive],
             "score_unlabelled": score[~positive],
-            "profile": profile,
             **reading.details,
         },
     )
