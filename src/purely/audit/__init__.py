@@ -9,6 +9,9 @@ probabilities that favour doubtful and high-scoring rows:
    interval whose level holds for any model and any labelling.
 3. :meth:`AuditResult.threshold_for_precision`, :meth:`AuditResult.recalibrated` and :meth:`AuditResult.assumptions` say
    what follows.
+
+Without a single new label, :func:`sensitivity` says how far share, precision and probabilities could be off if the odds
+of being labelled vary by a factor gamma over the positives, and at which gamma a conclusion tips.
 """
 
 from purely.audit._design import AuditSample, draw_audit
@@ -16,6 +19,7 @@ from purely.audit._labels import read_audit_labels
 from purely.audit._posterior import Posterior
 from purely.audit._recalibrated import RecalibratedClassifier
 from purely.audit._result import AuditCurve, AuditResult, read_audit
+from purely.audit._sensitivity import Sensitivity, sensitivity
 
 __all__ = [
     "AuditCurve",
@@ -23,7 +27,9 @@ __all__ = [
     "AuditSample",
     "Posterior",
     "RecalibratedClassifier",
+    "Sensitivity",
     "draw_audit",
     "read_audit",
     "read_audit_labels",
+    "sensitivity",
 ]

@@ -53,7 +53,6 @@ class RecalibratedClassifier(BasePUClassifier):
 
     Attributes
     ----------
-    estimator_ : fitted classifier
     calibration_ : ScoreCalibration
         From the classifier's log-odds to those that agree with the audit.
     posterior_ : Posterior
@@ -82,7 +81,8 @@ class RecalibratedClassifier(BasePUClassifier):
     def adopt(self, calibration: ScoreCalibration, prior: Prior, posterior: Posterior) -> Self:
         """Take over what an audit has found."""
         model = self.estimator
-        self.estimator_, self.calibration_, self.posterior_ = model, calibration, posterior
+        self.calibration_ = calibration
+        self.posterior_ = posterior
         self.classes_ = np.asarray(getattr(model, "classes_", np.array([0, 1])))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
@@ -92,7 +92,7 @@ class RecalibratedClassifier(BasePUClassifier):
         return self
 
     def _log_odds(self, X: Any) -> Floats:
-        return self.calibration_(model_says(self.estimator_, X, "log-odds", positive=self.classes_[1]))
+        return self.calibration_(model_says(self.estimator, X, "log-odds", positive=self.classes_[1]))
 
     def threshold_for_precision(self, precision: float, confidence: float = 0.9) -> float:
         """A probability above which the audited pool has that precision, with some confidence; NaN where there is none.

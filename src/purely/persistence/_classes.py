@@ -181,7 +181,7 @@ _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
 _classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? oof_table_? estimator_")
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
 estimator("purely.audit:RecalibratedClassifier", (
-    "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ estimator_ calibration_"), {
+    "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ calibration_"), {
     **each("class_prior_ unlabelled_prior_", INSIDE), "posterior_": part("Posterior")})
 _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
