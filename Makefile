@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLDEST ?= .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-oldest lint docs bench smoke paper paper-smoke clean
+.PHONY: help demo test test-fast test-oldest lint docs bench fuzz smoke paper paper-smoke clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -44,6 +44,9 @@ docs: $(STAMP) ## HTML documentation, warnings are errors
 
 bench: $(STAMP) ## speed, as ratios in one run
 	$(BIN)/python -m benchmarks.run
+
+fuzz: $(STAMP) ## forged models, malformed tables, kills, storms; FUZZ='tables -n 500 --seed 3 --minutes 10' for a part
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz $(or $(FUZZ),all)
 
 smoke: $(STAMP) ## every experiment and benchmark once, in the smallest size
 	rm -rf build/smoke

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
 
-from purely import PUSMI, PurelyWarning, independence_test, make_pu, rank_features
+from purely import PUSMI, PurelyWarning, independence_test, make_pu, rank_features, stack
 from purely.exceptions import DegenerateDataWarning
 from purely.smi import PNSMI, bootstrap_information, information_interval
 
@@ -44,6 +44,13 @@ ERRORS = {
     "NaN in sparse X": (lambda: fit(sp.csr_matrix(WITH_NAN)), ValueError, "X contains NaN"),
     "NaN in a data frame": (lambda: fit(pd.DataFrame(WITH_NAN)), ValueError, "X contains NaN"),
     "pd.NA in a data frame": (lambda: fit(pd.DataFrame(X).astype("Float64").mask(X > 2)), ValueError, "NaN"),
+    "masked X": (lambda: fit(np.ma.masked_greater(X, 2.0)), ValueError, "X is a masked array with"),
+    "masked y": (lambda: fit(X, np.ma.masked_equal(Y, 1)), ValueError, "y is a masked array with 20 masked value(s)"),
+    "masked new rows": (lambda: fit().density_ratio(np.ma.masked_less(X, 0.0)), ValueError, "X is a masked array"),
+    "masked rows in a stack": (lambda: stack(np.ma.masked_less(X, 0.0), X), ValueError, "P is a masked array"),
+    "masked rows in a stream": (lambda: stream().partial_fit(np.ma.masked_less(X, 0), Y), ValueError, "masked array"),
+    "masked rows in a test": (lambda: independence_test(np.ma.masked_less(X, 0), Y), ValueError, "masked array"),
+    "masked rows in a ranking": (lambda: rank_features(np.ma.masked_less(X, 0), Y), ValueError, "masked array"),
     "no rows": (lambda: fit(np.empty((0, 3)), []), ValueError, "0 sample(s)"),
     "no columns": (lambda: fit(np.empty((60, 0))), ValueError, "0 feature(s)"),
     "one-dimensional X": (lambda: fit(X[:, 0]), ValueError, "Reshape your data"),
@@ -258,6 +265,7 @@ BEHAVIOURS = {
     "values of 1e140": lambda: is_finite(fit(X * 1e140), X * 1e140),
     "values of 1e-100": lambda: is_finite(fit(X * 1e-100), X * 1e-100),
     "integers beyond int64": lambda: is_finite(fit([[2**70 * i, i % 7, 1] for i in range(60)]), [[2**70, 1, 1]]),
+    "a mask that hides nothing": lambda: same_as_plain(np.ma.masked_greater(X, 1e9)),
     "integers": lambda: is_finite(fit((10 * X).astype(np.int8)), 10 * X),
     "booleans": lambda: is_finite(fit(X > 0), X > 0),
     "half precision": lambda: close_to_plain(X.astype(np.float16)),

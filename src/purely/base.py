@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import validate_data
 
-from purely.checks import refuse_huge
+from purely.checks import refuse_huge, refuse_masked
 from purely.labels import PULabels, read_labels
 
 
@@ -45,6 +45,7 @@ class PUEstimator(BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 "Mark labelled positives with 1 and unlabelled rows with 0."
             )
+        refuse_masked(X)
         X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=reset)
         refuse_huge(X)
         labels = read_labels(y, min_positive=min_positive, min_unlabelled=min_unlabelled, known_negatives=True)
@@ -60,6 +61,7 @@ class PUEstimator(BaseEstimator):
 
     def _validate_rows(self, X: Any, *, dtype: Any = np.float64, reset: bool = False) -> Any:
         """Check new rows against what `fit` saw."""
+        refuse_masked(X)
         X = validate_data(self, X, accept_sparse="csr" if self._accepts_sparse else False, dtype=dtype, reset=reset)
         refuse_huge(X)
         return X

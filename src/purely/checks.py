@@ -19,6 +19,7 @@ __all__ = [
     "draw_seed",
     "level_to_z",
     "refuse_huge",
+    "refuse_masked",
 ]
 
 Choice = TypeVar("Choice")
@@ -91,4 +92,14 @@ def refuse_huge(X: Any, name: str = "X") -> None:
         raise ValueError(
             f"{name} has values as large as {largest:.3g}; distances between rows overflow beyond {LARGEST_VALUE:g}. "
             "Rescale the columns, for example with sklearn.preprocessing.StandardScaler."
+        )
+
+
+def refuse_masked(values: Any, name: str = "X") -> None:
+    """Refuse a masked array in which something is masked: what is below a mask would be taken for data."""
+    hidden = np.ma.count_masked(values) if isinstance(values, np.ma.MaskedArray) else 0
+    if hidden:
+        raise ValueError(
+            f"{name} is a masked array with {hidden:,} masked value(s). Leave those rows out, or say what stands in "
+            f"for them with {name}.filled(...)."
         )

@@ -26,6 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
+from purely.checks import refuse_masked
 from purely.exceptions import LabelWarning
 
 __all__ = [
@@ -337,6 +338,7 @@ def _as_array(y: ArrayLike) -> Any:
         raise ValueError(f"requires y to be passed, but the target y is None. {_HOW_TO_LABEL}")
     if sp.issparse(y):
         raise TypeError(f"y is a sparse matrix; a plain one-dimensional array of labels is needed. {_HOW_TO_LABEL}")
+    refuse_masked(y, "y")
     values = np.asarray(y)
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):
         # NumPy turned None, NaN or numbers among strings into strings: take them as they came
@@ -435,6 +437,7 @@ def stack(P: Any, U: Any) -> tuple[Any, NDArray[np.intp]]:
     """
     P, U = (A if hasattr(A, "shape") else np.asarray(A) for A in (P, U))
     for name, rows in (("P", P), ("U", U)):
+        refuse_masked(rows, name)
         if len(rows.shape) != 2:
             raise ValueError(
                 f"{name} must have two dimensions (rows, columns); its shape is {tuple(rows.shape)}. "

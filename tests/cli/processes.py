@@ -16,6 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 CLOSED = "closed"
+#: Status of a process that did not end.
+HUNG = -1000
+#: Longest time of a command, in seconds; a busy machine may need much of it.
+PATIENCE = 300
 _context = mp.get_context("forkserver")
 _context.set_forkserver_preload(
     [
@@ -49,12 +53,12 @@ class Running:
         with suppress(ProcessLookupError):
             os.kill(self.process.pid, number)
 
-    def wait(self, timeout=100):
+    def wait(self, timeout=PATIENCE):
         self.process.join(timeout)
         if self.process.is_alive():
             self.kill()
             self.process.join()
-            return Ended(-1000, b"", "it hung")
+            return Ended(HUNG, b"", "it hung")
         out = self.out.read_bytes() if self.out.exists() else b""
         err = self.err.read_bytes().decode(errors="replace") if self.err.exists() else ""
         status = self.process.exitcode
@@ -66,7 +70,7 @@ def start(*arguments, **options):
     return Running([a if isinstance(a, bytes) else str(a) for a in arguments], **options)
 
 
-def ended(*arguments, data=None, timeout=100, **options):
+def ended(*arguments, data=None, timeout=PATIENCE, **options):
     """Run a command to its end; `data` comes through a pipe."""
     if data is None:
         return start(*arguments, **options).wait(timeout)

@@ -331,6 +331,26 @@ def test_a_header_that_promises_more_than_there_is(tmp_path, descr):
     assert "damaged" in sentence(done.err)
 
 
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+def test_rows_that_take_no_room_are_not_read_for_ever(tmp_path, ending):
+    """A column of missing values takes no byte of an Arrow file however long it is, and few of a Parquet file."""
+    path = tmp_path / f"t.{ending}"
+    if ending == "arrow":
+        nulls = pa.Array.from_buffers(pa.null(), 1 << 30, [None])
+        nothing = pa.record_batch([nulls, nulls], names=["label", "x"])
+        with pa.ipc.new_file(path, nothing.schema) as writer:
+            writer.write_batch(nothing)
+    else:
+        rows = pa.table({"label": pa.nulls(1 << 22, pa.int8())})
+        with pq.ParquetWriter(path, rows.schema) as writer:
+            for _ in range(20):
+                writer.write_table(rows, row_group_size=1 << 22)
+    assert path.stat().st_size < 500_000
+    done = ended("inspect", path, limits=ROOM, timeout=30)
+    assert done.status == 1
+    assert "--max-expansion" in sentence(done.err)
+
+
 def test_a_libsvm_index_of_ten_million_takes_no_more_room_than_another(purely, tmp_path):
     path = tmp_path / "t.libsvm"
     path.write_text("".join(f"{int(i < 20)} {1 + i % 3}:1 10000000:{1 + i % 2}\n" for i in range(60)))

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz tables|kills|storms|all [-n N] [--seed S] [--minutes M]``."""
+"""``python -m tests.fuzz models|tables|kills|storms|all [-n N] [--seed S] [--minutes M]``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ import sys
 
 from tests.fuzz.tables import fuzz_tables, work
 from tests.fuzz.writes import fuzz_kills, fuzz_storms
+from tests.persistence.forge import fuzz_models
 
 #: What is run, with the size that is asked for before a release.
-FUZZERS = {"tables": (fuzz_tables, 10_000), "kills": (fuzz_kills, 200), "storms": (fuzz_storms, 100)}
+FUZZERS = {
+    "models": (fuzz_models, 10_000),
+    "tables": (fuzz_tables, 10_000),
+    "kills": (fuzz_kills, 200),
+    "storms": (fuzz_storms, 100),
+}
 
 
 def main() -> int:

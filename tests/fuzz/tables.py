@@ -1,4 +1,4 @@
-"""Malformed tables given to ``inspect``, ``fit --size fast`` and ``predict``: a sentence or the right number of rows.
+"""Malformed tables given to ``inspect``, ``fit --size fast`` and ``predict``: a sentence, or the right number of rows.
 
 A worker process does the work and writes one JSON line a case, so that a crash of the interpreter or a hang is seen as
 one: the parent notes it and goes on with the next case in a new worker.
@@ -19,7 +19,9 @@ import threading
 import time
 import traceback
 import warnings
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -27,8 +29,8 @@ import pyarrow.parquet as pq
 from tests.fuzz.malformed import ENDINGS, MUTATIONS, OWN_LABEL, expected_rows, well_formed
 
 ROOT = Path(__file__).parents[2]
-#: Longest time of a case, in seconds, and address space of a worker.
-HANG, ROOM = 60.0, 24 << 30
+#: Longest computing of a case, and longest wait for it on a busy machine, in seconds; address space of a worker.
+HANG, PATIENCE, ROOM = 60.0, 600.0, 24 << 30
 NOT_THOUGHT_OF = ("Traceback", "unexpected", "Exception ignored", "Warning:")
 
 
@@ -45,60 +47,130 @@ def attempt(arguments: list[str]) -> dict[str, object]:
     return {"status": status, "err": err.getvalue()}
 
 
-def try_case(case: int, seed: int, folder: Path) -> dict[str, object]:
-    """Make a table, and see what the commands make of it."""
-    rng = np.random.default_rng([seed, case])
-    ending = ENDINGS[case % len(ENDINGS)]
+@dataclass
+class Case:
+    """A table, and what the commands made of it."""
+
+    number: int
+    what: str
+    path: Path
+    data: bytes
+    label: list[str]
+    statuses: list[int] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def run(self, *arguments: object) -> bool:
+        """Run a command; whether it went well. It may refuse the table, with a sentence."""
+        command = [str(a) for a in arguments]
+        done = attempt(command)
+        status, said = int(str(done["status"])), str(done["err"])
+        self.statuses.append(status)
+        if status not in (0, 1, 2) or any(word in said for word in NOT_THOUGHT_OF):
+            self.problems.append(f"{command[0]}: status {status}, {said[-2000:]}")
+        elif status and not said.startswith(("purely: ", "Usage: ")):
+            self.problems.append(f"{command[0]}: no sentence, {said!r}")
+        return status == 0
+
+    def count(self, out: Path) -> None:
+        """Compare the rows that were written with those that another reader finds."""
+        found, expected = pq.read_metadata(out).num_rows, expected_rows(self.path)
+        if expected is not None and found != expected:
+            self.problems.append(f"rows: {found} were scored, {expected} are in the file")
+
+
+def make_case(number: int, seed: int, folder: Path) -> Case:
+    """A table with one or two mutations."""
+    rng = np.random.default_rng([seed, number])
+    ending = ENDINGS[number % len(ENDINGS)]
     chosen = [MUTATIONS[int(rng.integers(len(MUTATIONS)))]]
     if rng.random() < 0.25:
         chosen.append(MUTATIONS[int(rng.integers(len(MUTATIONS)))])
     data = well_formed(rng, ending)
     for mutation in chosen:
         data = mutation(rng, data) if data else data
-    path, model, out = folder / f"case.{ending}", folder / "m.purely", folder / "out.parquet"
+    path = folder / f"case.{ending}"
     path.write_bytes(data)
-    label = [] if ending in OWN_LABEL else ["--label", "fraud"]
-    problems, statuses = [], []
+    what = f"{' and '.join(m.__name__ for m in chosen)} {ending}"
+    return Case(number, what, path, data, [] if ending in OWN_LABEL else ["--label", "fraud"])
 
-    def note(done, command):
-        statuses.append(done["status"])
-        said = str(done["err"])
-        if done["status"] not in (0, 1, 2) or any(word in said for word in NOT_THOUGHT_OF):
-            problems.append(f"{command}: status {done['status']}, {said[-2000:]}")
-        elif done["status"] and not said.startswith(("purely: ", "Usage: ")):
-            problems.append(f"{command}: no sentence, {said!r}")
-        return done["status"] == 0
 
-    if note(attempt(["inspect", str(path), *label]), "inspect"):
-        fit = ["fit", str(path), *label, "--size", "fast", "--class-prior", "0.3", "--device", "cpu", "-o", str(model)]
-        if note(attempt(fit), "fit") and note(attempt(["predict", str(model), str(path), "-o", str(out)]), "predict"):
-            found, expected = pq.read_metadata(out).num_rows, expected_rows(path)
-            if expected is not None and found != expected:
-                problems.append(f"rows: {found} were scored, {expected} are in the file")
+def try_case(number: int, seed: int, folder: Path, models: Path) -> dict[str, object]:
+    """Make a table; inspect it, fit a model to it and score it, and score it with a model of a table in order."""
+    case = make_case(number, seed, folder)
+    path, model, out, again = case.path, folder / "m.purely", folder / "out.parquet", folder / "again.parquet"
+    fast = [*case.label, "--size", "fast", "--class-prior", "0.3", "--device", "cpu", "-o"]
+    fitted = case.run("inspect", path, *case.label) and case.run("fit", path, *fast, model)
+    if fitted and case.run("predict", model, path, "-o", out):
+        case.count(out)
+    if case.run("predict", model_of(path.name.partition(".")[2], models), path, "-o", again):
+        case.count(again)
+    allowed = {path.name} | ({model.name} if fitted else set())
+    allowed |= {out.name} if fitted and not case.statuses[2] else set()
+    allowed |= {again.name} if not case.statuses[-1] else set()
     left = sorted(p.name for p in folder.iterdir())
-    allowed = {path.name} | ({model.name} if len(statuses) > 1 and not statuses[1] else set())
-    allowed |= {out.name} if len(statuses) > 2 and not statuses[2] else set()
-    if path.read_bytes() != data or set(left) != allowed:
-        problems.append(f"files: {left} are left, {sorted(allowed)} are expected")
-    if problems:
+    if path.read_bytes() != case.data or set(left) != allowed:
+        case.problems.append(f"files: {left} are left, {sorted(allowed)} are expected")
+    if case.problems:
         keep = ROOT / "build" / "fuzz"
         keep.mkdir(parents=True, exist_ok=True)
-        (keep / f"{seed}-{case}.{ending}").write_bytes(data)
+        (keep / f"{seed}-{number}.{path.name.partition('.')[2]}").write_bytes(case.data)
     for file in folder.iterdir():
         file.unlink()
-    what = f"{' and '.join(m.__name__ for m in chosen)} {ending}"
-    return {"case": case, "what": what, "statuses": statuses, "problems": problems}
+    return {
+        "case": number,
+        "what": case.what,
+        "fitted": fitted,
+        "scored": case.statuses[-1] == 0,
+        "problems": case.problems,
+    }
+
+
+def model_of(ending: str, models: Path) -> Path:
+    """A model of a table of this format that is in order."""
+    path, model = models / f"t.{ending}", models / f"{ending}.purely"
+    if not model.exists():
+        path.write_bytes(well_formed(np.random.default_rng(1), ending))
+        label = [] if ending in OWN_LABEL else ["--label", "fraud"]
+        done = attempt(["fit", str(path), *label, "--size", "fast", "--class-prior", "0.3", "-o", str(model)])
+        if done["status"]:
+            raise RuntimeError(f"no model of {ending}: {done['err']}")
+    return model
 
 
 def work(seed: int, first: int, n: int, end: float) -> None:
     """Try cases one after another, a line each."""
     resource.setrlimit(resource.RLIMIT_AS, (ROOM, ROOM))
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as name:
-        for case in range(first, n):
+    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as models:
+        for number in range(first, n):
             if time.time() > end:
                 break
-            print(json.dumps(try_case(case, seed, Path(name))), flush=True)
+            print(json.dumps(try_case(number, seed, Path(name), Path(models))), flush=True)
+
+
+def _pass_on(stream: IO[str], lines: queue.Queue[str]) -> None:
+    """Put the lines of a stream into a queue as they come, and "" after the last."""
+    for line in stream:
+        lines.put(line)
+    lines.put("")
+
+
+def _next_line(lines: queue.Queue[str], pid: int) -> str | None:
+    """The next line of a worker, "" where it has ended, None where it computes or waits for too long."""
+    computed, begin = _seconds_of(pid), time.monotonic()
+    while _seconds_of(pid) - computed < HANG and time.monotonic() - begin < PATIENCE:
+        with contextlib.suppress(queue.Empty):
+            return lines.get(timeout=2.0)
+    return None
+
+
+def _seconds_of(pid: int) -> float:
+    """Seconds that a process has computed."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def fuzz_tables(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
@@ -115,28 +187,19 @@ def fuzz_tables(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         lines: queue.Queue[str] = queue.Queue()
-        threading.Thread(
-            target=lambda w=worker, q=lines: [q.put(line) for line in [*w.stdout, ""]], daemon=True
-        ).start()
-        while True:
-            try:
-                line = lines.get(timeout=HANG)
-            except queue.Empty:
-                line = None
-            if not line:
-                break
+        threading.Thread(target=_pass_on, args=[worker.stdout, lines], daemon=True).start()
+        while line := _next_line(lines, worker.pid):
             found.append(json.loads(line))
             first += 1
         worker.kill()
         status = worker.wait()
         if first < n and time.time() < end:
             what = "it hung" if line is None else f"the process ended with {status}"
-            found.append({"case": first, "what": what, "statuses": [], "problems": [what]})
+            found.append({"case": first, "what": what, "fitted": False, "scored": False, "problems": [what]})
             first += 1
-    passed = [case for case in found if case["statuses"] == [0, 0, 0]]
     return {
-        "cases": len(found),
-        "read, fitted and scored": len(passed),
-        "refused with a sentence": len(found) - len(passed) - sum(bool(case["problems"]) for case in found),
+        "tables": len(found),
+        "fitted and scored": sum(bool(case["fitted"]) for case in found),
+        "scored by a model of another table": sum(bool(case["scored"]) for case in found),
         "problems": [case for case in found if case["problems"]],
     }

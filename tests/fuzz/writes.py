@@ -1,8 +1,8 @@
 """Kills inside the write window, and storms: full disks, read-only folders, lost permissions, outputs that close.
 
 Each run starts a command that replaces a whole output of an earlier run. Whatever happens, the output is the old file
-or the new one, inputs are as they were, nothing but a sentence is said, and after the next run nothing is left beside
-it.
+or the new one, inputs are as they were, nothing but a sentence is said, and after the next run nothing is
+left beside it.
 """
 
 from __future__ import annotations
@@ -21,73 +21,88 @@ import numpy as np
 import pyarrow.csv as pacsv
 
 from tests.cli.conftest import make_customers
-from tests.cli.processes import ended, start
+from tests.cli.processes import HUNG, Ended, ended, start
 
 LABELLED = ("--label", "fraud", "--drop", "truth")
 LIGHT = ("--size", "light", "--class-prior", "0.3")
 NOT_THOUGHT_OF = ("Traceback", "unexpected", "Exception ignored")
+#: What a fit that was stopped leaves, for --resume.
+RESUME = ".new.purely.purely-resume"
 
 
 @dataclass
-class Field:
-    """A folder with inputs, and the commands that write into it."""
+class Ground:
+    """A folder with inputs, whole outputs of every command, and what they held."""
 
     folder: Path
+    commands: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    before: dict[str, str] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
-        pacsv.write_csv(make_customers(60, 240), self.folder / "t.csv")
-        pacsv.write_csv(make_customers(600, 6000, seed=1), self.folder / "many.csv")
-        self.run("fit", "t.csv", *LABELLED, *LIGHT, "-o", "m.purely", "-q")
-        self.commands = [
-            ("s.csv", ("predict", "m.purely", "many.csv", "-o", "s.csv")),
-            ("s.parquet", ("predict", "m.purely", "many.csv", "-o", "s.parquet")),
-            ("aim.csv", ("predict", "m.purely", "many.csv", "--recall", "0.5", "-o", "aim.csv")),
-            ("top.csv", ("predict", "m.purely", "many.csv", "--top", "500", "-o", "top.csv")),
-            ("new.purely", ("fit", "t.csv", *LABELLED, *LIGHT, "-o", "new.purely")),
-            ("map.csv", ("represent", "t.csv", *LABELLED, "--epochs", "2", "-o", "map.csv", "--plot", "map.png")),
-            ("r.html", ("report", "t.csv", *LABELLED, "-m", "m.purely", "-o", "r.html")),
-        ]
-        self.before: dict[str, str] = {}
-        self.whole: dict[str, float] = {}
-        for name, command in self.commands:
+    @classmethod
+    def prepared(cls, folder: Path) -> Ground:
+        """Run every command once."""
+        ground = cls(folder)
+        table, many, model = (str(folder / name) for name in ("t.csv", "many.csv", "m.purely"))
+        pacsv.write_csv(make_customers(60, 240), table)
+        pacsv.write_csv(make_customers(600, 6000, seed=1), many)
+        ground.run("fit", table, *LABELLED, *LIGHT, "-o", model, "-q")
+        for name, *command in (
+            ("s.csv", "predict", model, many, "-o"),
+            ("s.parquet", "predict", model, many, "-o"),
+            ("aim.csv", "predict", model, many, "--recall", "0.5", "-o"),
+            ("top.csv", "predict", model, many, "--top", "500", "-o"),
+            ("new.purely", "fit", table, *LABELLED, *LIGHT, "-o"),
+            ("map.csv", "represent", table, *LABELLED, "--epochs", "2", "--plot", str(folder / "map.png"), "-o"),
+            ("r.html", "report", table, *LABELLED, "-m", model, "-o"),
+        ):
             begin = time.monotonic()
-            self.run(*command)
-            self.whole[name] = time.monotonic() - begin
-        self.before = self.hashes()
+            ground.commands.append((name, (*command, str(folder / name))))
+            ground.run(*ground.commands[-1][1])
+            ground.seconds[name] = time.monotonic() - begin
+        ground.before = ground.hashes()
+        return ground
 
-    def full(self, arguments):
-        known = {p.name for p in self.folder.iterdir()} | {name for name, _ in getattr(self, "commands", [])}
-        known |= {"s.csv", "s.parquet", "aim.csv", "top.csv", "new.purely", "map.csv", "map.png", "r.html", "m.purely"}
-        return [str(self.folder / a) if a in known else a for a in arguments]
-
-    def run(self, *arguments) -> None:
-        done = ended(*self.full(arguments))
+    def run(self, *arguments: str) -> None:
+        """Run a command that has to end well."""
+        done = ended(*arguments)
         if done.status:
-            raise RuntimeError(f"{arguments}: {done.err}")
+            raise RuntimeError(f"{arguments}: {done.status} {done.err}")
 
     def hashes(self) -> dict[str, str]:
-        """What every file holds; an output that names its seconds or its versions is the same file to the byte too."""
+        """What every file holds."""
         return {p.name: hashlib.sha256(p.read_bytes()).hexdigest() for p in sorted(self.folder.iterdir())}
 
-    def check(self, what: str, done) -> None:
-        """Compare with how it was; the next run then cleans up."""
-        if any(word in done.err for word in NOT_THOUGHT_OF) or done.status == -1000:
+    def check(self, what: str, done: Ended) -> None:
+        """Compare with how it was. The next run then has to leave nothing but inputs and outputs."""
+        if any(word in done.err for word in NOT_THOUGHT_OF) or done.status == HUNG:
             self.problems.append(f"{what}: {done.status} {done.err[-1500:]}")
         found = self.hashes()
         for name, expected in self.before.items():
-            if found.get(name) != expected:
-                self.problems.append(f"{what}: {name} is {'lost' if name not in found else 'another file'}")
-        self.run("predict", "m.purely", "t.csv", "--top", "1", "-o", "next.csv", "-q")
-        (self.folder / "next.csv").unlink()
-        left = sorted(set(self.hashes()) - set(self.before) - {".new.purely.purely-resume"})
+            if name not in found:
+                self.problems.append(f"{what}: {name} is lost")
+            elif found[name] != expected and not _is_whole(self.folder / name):
+                self.problems.append(f"{what}: {name} is destroyed")
+        self.before |= {name: found[name] for name in self.before if name in found}
+        extra = self.folder / "next.csv"
+        self.run("predict", str(self.folder / "m.purely"), str(self.folder / "t.csv"), "-o", str(extra), "-q")
+        extra.unlink()
+        left = sorted(set(self.hashes()) - set(self.before) - {RESUME})
         if left:
             self.problems.append(f"{what}: {left} are left after the next run")
             for name in left:
                 (self.folder / name).unlink()
 
 
+def _is_whole(path: Path) -> bool:
+    """Whether an output is a whole one of another run: a report says when it was made."""
+    data = path.read_bytes()
+    return path.suffix == ".html" and data.startswith(b"<!") and data.rstrip().endswith(b"</html>")
+
+
 def partials(folder: Path) -> bool:
+    """Whether a file is being written."""
     return any(p.name.endswith(".purely-part") for p in folder.iterdir())
 
 
@@ -96,19 +111,19 @@ def fuzz_kills(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     end, killed, whole = time.time() + 60.0 * minutes, 0, 0
     with tempfile.TemporaryDirectory() as name:
-        ground = Field(Path(name))
+        ground = Ground.prepared(Path(name))
         for number in range(n):
             if time.time() > end:
                 break
             out, command = ground.commands[number % len(ground.commands)]
             sign = signal.SIGKILL if rng.random() < 0.7 else signal.SIGTERM
             at_step = int(rng.integers(1, 12)) if rng.random() < 0.5 else 0
-            running = start(*ground.full(command), die=(str(ground.folder), at_step, int(sign)) if at_step else None)
+            running = start(*command, die=(str(ground.folder), at_step, int(sign)) if at_step else None)
             while running.process.is_alive() and not partials(ground.folder):
                 time.sleep(0.0005)
             if not at_step:
                 late = rng.random() < 0.5
-                time.sleep(ground.whole[out] * (rng.uniform(0.8, 1.0) if late else rng.random()))
+                time.sleep(ground.seconds[out] * (rng.uniform(0.8, 1.0) if late else rng.random()))
                 running.kill(sign)
             done = running.wait()
             stopped = done.status in (-sign, 143)
@@ -126,7 +141,7 @@ def fuzz_storms(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
     end, failed, whole = time.time() + 60.0 * minutes, 0, 0
     with tempfile.TemporaryDirectory() as name:
         os.chmod(name, 0o777)
-        ground = Field(Path(name))
+        ground = Ground.prepared(Path(name))
         for number in range(n):
             if time.time() > end:
                 break
@@ -141,36 +156,33 @@ def fuzz_storms(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
         return {"runs": failed + whole, "failed": failed, "ended well": whole, "problems": ground.problems}
 
 
-def _storm(ground: Field, storm: str, out: str, command: tuple[str, ...], rng: np.random.Generator):
-    arguments = ground.full(command)
-    wait = rng.random() * ground.whole[out]
+def _storm(ground: Ground, storm: str, out: str, command: tuple[str, ...], rng: np.random.Generator) -> Ended:
+    wait = rng.random() * ground.seconds[out]
     if storm == "full":  # at a random step of the file system there is no space left
-        return ended(*arguments, fail=(str(ground.folder), int(rng.integers(1, 8))))
+        return ended(*command, fail=(str(ground.folder), int(rng.integers(1, 8))))
     if storm == "size":
-        return ended(*arguments, file_size=int(rng.integers(0, 200_000)))
+        return ended(*command, file_size=int(rng.integers(0, 200_000)))
     if storm in ("folder", "file"):
         for path in ground.folder.iterdir():
             os.chmod(path, 0o666)
-        running = start(*arguments, user=65534)
+        running = start(*command, user=65534)
         time.sleep(wait)
         os.chmod(ground.folder if storm == "folder" else ground.folder / out, int(rng.choice([0o000, 0o555, 0o111])))
         return running.wait()
     if storm == "stdout":
-        return ended(*arguments, stdout=str(rng.choice(["/dev/full", "closed"])))
+        return ended(*command, stdout=str(rng.choice(["/dev/full", "closed"])))
     pipe = Path(tempfile.mkdtemp()) / "pipe"
     os.mkfifo(pipe)
 
-    def leave():
+    def leave() -> None:
         with open(pipe, "rb") as stream:
             time.sleep(wait)
             stream.read(1)
 
     reader = threading.Thread(target=leave)
     reader.start()
-    done = ended(
-        *(a for a in arguments if a not in ("-o", str(ground.folder / out))) if command[0] == "predict" else arguments,
-        stdout=pipe,
-    )
+    # rows go to the pipe where nothing says otherwise
+    done = ended(*(command[:-2] if command[0] == "predict" else command), stdout=pipe)
     reader.join()
     shutil.rmtree(pipe.parent)
     return done

@@ -20,7 +20,8 @@ import purely
 from purely.persistence import ModelFileError, describe
 from tests.persistence.models import answers
 
-SECONDS = 10
+#: Seconds of computing, and of waiting on a busy machine.
+SECONDS, PATIENCE = 10, 120
 #: A load may take this many times the size of its file, and this much more.
 TIMES, MORE = 10, 200 * 2**20
 #: What no load has any business to do.
@@ -76,7 +77,8 @@ def in_a_child(path: Path, rows: Any = None, seconds: int = SECONDS) -> tuple[st
     child = os.fork()
     if child == 0:
         os.close(read)
-        signal.alarm(seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.alarm(PATIENCE)
         used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         limit = used + TIMES * path.stat().st_size + MORE
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
@@ -94,7 +96,9 @@ def in_a_child(path: Path, rows: Any = None, seconds: int = SECONDS) -> tuple[st
     os.close(read)
     _, status = os.waitpid(child, 0)
     if os.WIFSIGNALED(status):
-        return ("hang" if os.WTERMSIG(status) == signal.SIGALRM else "crash"), f"signal {os.WTERMSIG(status)}"
+        return (
+            "hang" if os.WTERMSIG(status) in (signal.SIGALRM, signal.SIGPROF) else "crash"
+        ), f"signal {os.WTERMSIG(status)}"
     became, why = json.loads(said)
     return became, why
 

@@ -1,4 +1,4 @@
-"""Forged and damaged model files by the thousand: ``python -m tests.persistence.forge --count 10000 --seed 0``.
+"""Forged and damaged model files by the thousand: ``python -m tests.fuzz models -n 10000 --seed 0``.
 
 Every place of every document and every array of a model of each kind is changed, one change a file, with a right
 checksum; some files are damaged at random instead. Each is loaded, and asked about rows where it loads, in a forked
@@ -7,10 +7,10 @@ child that may take ten times the file's size and 200 MB more, and ten seconds.
 
 from __future__ import annotations
 
-import argparse
 import copy
-import json
+import itertools
 import tempfile
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
@@ -151,9 +151,12 @@ def forged_files(sources: dict[str, Path], target: Path, seed: int) -> Iterator[
                 yield name, said
 
 
-def run(count: int, seed: int, models: dict[str, tuple[Any, Any]]) -> tuple[Counter[str], list[dict[str, str]]]:
+def run(
+    count: int, seed: int, models: dict[str, tuple[Any, Any]], minutes: float = 1e6
+) -> tuple[Counter[str], list[dict[str, str]]]:
     """How many files came to which end, and those that came to a bad one."""
     ends: Counter[str] = Counter()
+    end = time.time() + 60.0 * minutes
     kept = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -161,8 +164,9 @@ def run(count: int, seed: int, models: dict[str, tuple[Any, Any]]) -> tuple[Coun
         for name, path in sources.items():
             purely.save(models[name][0], path)
         forged = forged_files(sources, Path(folder) / "forged.purely", seed)
-        for _ in range(count):
-            name, said = next(forged)
+        for name, said in itertools.islice(forged, count):
+            if time.time() > end:
+                break
             became, why = in_a_child(Path(folder) / "forged.purely", models[name][1])
             ends[became] += 1
             if became not in ("refused", "answered"):
@@ -170,18 +174,7 @@ def run(count: int, seed: int, models: dict[str, tuple[Any, Any]]) -> tuple[Coun
     return ends, kept
 
 
-def main() -> None:
-    """Print the counts, and every file that did not end in a refusal or an answer."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--count", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    ends, kept = run(options.count, options.seed, declared_models())
-    for entry in kept:
-        print(json.dumps(entry))
-    print(json.dumps({"files": sum(ends.values()), **ends}))
-    raise SystemExit(any(ends[bad] for bad in WORST))
-
-
-if __name__ == "__main__":
-    main()
+def fuzz_models(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
+    """Load `n` forged files; how many came to which end, and those that came to one of the worst."""
+    ends, kept = run(n, seed, declared_models(), minutes)
+    return {"files": sum(ends.values()), **ends, "problems": [entry for entry in kept if entry["became"] in WORST]}

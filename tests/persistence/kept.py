@@ -32,7 +32,7 @@ def kept_models() -> dict[str, tuple[Any, Any]]:
     models = {
         "members": (purely.PUClassifier(0.5, members=members, cv=2), X),
         "kernel": (make_pipeline(StandardScaler(), PULogisticClassifier(0.5, basis="gaussian", n_components=5)), X),
-        "prior": (purely.ClassPrior(ratio=["linear", trees], cv=2), X),
+        "prior": (purely.ClassPrior("linear", cv=2), X),
         "information": (purely.PUSMI(n_centers=3, bandwidth=1.0, alpha=0.1, cv=2), X),
         "words": (make_pipeline(TfidfVectorizer(), PULogisticClassifier(0.5)), T),
     }

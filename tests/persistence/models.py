@@ -62,7 +62,7 @@ def _estimators() -> Iterator[tuple[str, Any]]:
         if name.endswith("Prior") and name != "ClassPrior":
             cls = getattr(prior, name)
             yield name, cls(**{k: v for k, v in _SCORED.items() if k in cls().get_params()})
-    yield "ClassPrior", prior.ClassPrior(cv=2)
+    yield "ClassPrior", prior.ClassPrior(["linear", "boosting"], prior.BestBinPrior(), cv=2)
     trees, forest = ExtraTreesClassifier(3, max_depth=3), RandomForestClassifier(3, max_depth=3)
     yield "least squares", classifiers.PULeastSquaresClassifier(0.5, n_centers=8)
     yield "linear least squares", classifiers.PULeastSquaresClassifier(0.5, basis="linear")
@@ -99,17 +99,15 @@ def declared_models() -> dict[str, tuple[Any, Any]]:
     models["words"] = make_pipeline(TfidfVectorizer(), few), T
     models["counts"] = make_pipeline(CountVectorizer(ngram_range=(1, 2), stop_words=["loan"]), few), T
     if find_spec("pyarrow") is not None:
-        from purely.tables import TableEncoder
+        from purely.tables import Origin, TableEncoder
 
         models["table"] = Pipeline([("table", TableEncoder()), ("classifier", few)]), frame
         models["sparse table"] = TableEncoder(sparse=True, max_levels=2), frame
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = {name: (clone(model).fit(data, y), data) for name, (model, data) in models.items()}
-    if "table" in fitted:
-        from purely.tables import Origin
-
-        fitted["table"][0].named_steps["table"].origin_ = Origin("rows.csv", 100, "label", "1", None, ("id",))
+    if "sparse table" in fitted:  # as the command line notes it
+        fitted["sparse table"][0].origin_ = Origin("t.csv", 100, "fraud", "1", None, ("customer",))
     return fitted
 
 

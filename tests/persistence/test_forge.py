@@ -1,4 +1,4 @@
-"""Two hundred of the forged files that ``python -m tests.persistence.forge`` makes by the thousand."""
+"""Two hundred of the forged files that ``python -m tests.fuzz models`` makes by the thousand."""
 
 from __future__ import annotations
 

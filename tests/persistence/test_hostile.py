@@ -174,7 +174,7 @@ FORGED = {
     "another class": (set_value(**{"class": "PUSMI"}), "not declared|lacks"),
     "a method": (set_value(fit=1), "'fit', which is not declared"),
     "a magic name": (set_value(__class__=1), "'__class__', which is not declared"),
-    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), r"\\x1b"),
+    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), "holds '\N{REPLACEMENT CHARACTER}"),
     "a share above one": (set_value(class_prior_=1.5), "class_prior_ must be a number from 0 to 1"),
     "a share that is text": (set_value(class_prior_="0.5"), "class_prior_ must be a number"),
     "no share": (set_value(class_prior_=None), "class_prior_ must be a number"),
@@ -243,9 +243,10 @@ def boosting(tmp_path_factory):
 
 def in_array(name, at, value):
     def change(document, arrays):
-        array = arrays[name].astype(f"<{arrays[name].dtype.kind}8")
+        found = next(n for n in arrays if n.endswith(name))
+        array = arrays[found].astype(f"<{arrays[found].dtype.kind}8")
         array[at] = value
-        arrays[name] = array
+        arrays[found] = array
 
     return change
 
@@ -319,6 +320,13 @@ def to_word(name, value):
     return change
 
 
+def to_column(place, **values):
+    def change(document, arrays):
+        held_by(document, "EncodingReport")["columns"]["tuple"][place].update(values)
+
+    return change
+
+
 SPARSE = "members_[0].model.steps[1][1].components_"
 TORN = {
     "a scaler before other columns": ("pipeline", shorter("mean_"), "has the length"),
@@ -338,10 +346,20 @@ TORN = {
         "make up its columns",
     ),
     "weights of words": ("words", shorter("idf_"), "has the length"),
-    "features of a table": ("table", to_word("EncodingReport", {"n_features": 3}), "another width than it says"),
-    "levels twice": ("table", to_word("ColumnPlan", {"levels": {"tuple": ["a", "a"]}}), "levels that its kind"),
-    "a form of numbers": ("table", to_word("ColumnPlan", {"form": "%Y" * 9}), "must be written in a known form"),
-    "a place of numbers": ("table", to_word("ColumnPlan", {"kind": "category"}), "places that its kind does not have"),
+    "features of a table": ("table", to_word("EncodingReport", {"n_features": 99}), "another number of features"),
+    "columns of a table": (
+        "table",
+        to_word("TableEncoder", {"n_features_in_": 99}),
+        "number of columns|the length",
+    ),
+    "levels twice": ("table", to_column(2, levels={"tuple": ["a", "a", "b"]}), "a level or a word twice"),
+    "words and weights": ("table", to_column(5, levels={"tuple": ["loan"]}), "another number of words"),
+    "a format of dates": ("table", to_column(4, form="%Y" * 9), "written in a way"),
+    "a part of a date": ("table", in_array("columns[4].places", -1, 7), "parts that its kind has not"),
+    "a number with levels": ("table", to_column(0, levels={"tuple": ["a"]}), "which its kind has not"),
+    "a column of no kind": ("table", to_column(0, kind="formula"), "kind must be one of"),
+    "a scale of nothing": ("table", in_array("columns[0].scale", 0, 0.0), "must hold numbers from"),
+    "rows of one kind": ("members", in_array("oof_table_.count_p", slice(None), 0.0), "rows of both kinds"),
     "a generator out of range": ("members", to_word("RandomState", {"pos": 10**6}), "pos must be"),
 }
 

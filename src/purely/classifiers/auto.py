@@ -18,7 +18,7 @@ from purely.classifiers.members import Member, fit_member, known_scores, make_me
 from purely.classifiers.nnpu import networks_for_new_rows, out_of_fold_output
 from purely.classifiers.stacking import stacked_weights
 from purely.crossfit import MOST_ROWS, cross_fit
-from purely.folds import deal_folds, row_keys
+from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, fit_together
 
@@ -64,6 +64,8 @@ class PreparedEnsemble:
     stack : StackPlan or None
         The networks, if they are a member.
     labels : PULabels
+    counts : tuple of int
+        Positives and unlabelled rows that the models of all rows are trained on.
     scores : dict of ndarray
         Out-of-fold score of each row by each member, in the order of the members; None in the place of the networks.
     models : dict
@@ -72,6 +74,7 @@ class PreparedEnsemble:
 
     stack: StackPlan | None
     labels: PULabels
+    counts: tuple[int, int]
     scores: dict[str, Floats | None]
     models: dict[str, Any]
 
@@ -80,16 +83,17 @@ class PUClassifier(BasePUClassifier):
     r"""The classifier we recommend: several kinds of models, weighed and calibrated, with a class prior's interval.
 
     1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
-    2. Members score the rows, each row by models that have not seen it: networks with the non-negative PU risk
-       (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare), the density
-       ratio of positives to unlabelled rows by trees, and logistic regression of the class, linear and with a kernel
-       (:class:`PULogisticClassifier`).
+    2. Members score the rows, each row by models that have not seen it: the density ratio of positives to unlabelled
+       rows by extremely randomised trees, a random forest and boosting, and logistic regression of the class, linear
+       and with a kernel (:class:`PULogisticClassifier`). From 64 columns on, networks with the non-negative PU risk
+       join them (:class:`NNPUClassifier`; three for each fold, with the logistic loss where positives are rare).
     3. Each member's scores become log-odds through the monotone density ratio of its scores
        (:func:`purely.calibration.calibrate_scores`). Members are weighed so that their out-of-fold log-odds predict
        best which rows are labelled, added up, and calibrated once more.
 
-    Members and settings were chosen by studies on rows that the reported errors do not use
-    (`experiments/member_weights.py`, `experiments/classifier_choice.py`); they are the same for all data.
+    Members and settings were chosen by studies on tables and rows that the reported figures do not use
+    (`experiments/promises.py`, `experiments/classifier_choice.py`); they are the same for all data. The forest is the
+    plain classifier of positives against unlabelled rows: with it among the members, PU learning loses to it rarely.
 
     Parameters
     ----------
@@ -97,11 +101,11 @@ class PUClassifier(BasePUClassifier):
         p(y=1) in the population: a number strictly between 0 and 1, a :class:`purely.Prior` with its uncertainty, or an
         estimator with `fit` and `class_prior_`, which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     members : {"auto", "light"} or list, default="auto"
-        What is combined. "auto" is networks, trees and both logistic regressions; "light" is the same without the
-        networks, which needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density
-        ratio by name ("trees", "linear", "kernel", "forest", "boosting"), an :class:`NNPUClassifier` or
-        :class:`PULogisticClassifier` with settings of its own, and classifiers of your own in scikit-learn's manner,
-        which are trained to tell positives from unlabelled rows.
+        What is combined. "auto" is trees, forest, boosting and both logistic regressions, with networks from 64 columns
+        on; "light" is the same without networks, and needs no torch. Or a list of "networks", "logistic",
+        "kernel-logistic", models of the density ratio by name ("trees", "linear", "kernel", "forest", "boosting"), an
+        :class:`NNPUClassifier` or :class:`PULogisticClassifier` with settings of its own, and classifiers of your own
+        in scikit-learn's manner, which are trained to tell positives from unlabelled rows.
     weights : {"stacked", "equal"}, default="stacked"
         How members are weighed: by what they say of rows that they have not seen, or alike.
     cv : int, default=5
@@ -227,7 +231,8 @@ class PUClassifier(BasePUClassifier):
         found = cross_fit([m.prototype for m in unknown], X, positive, folds, n_jobs=self.n_jobs)
         known |= {m.name: score for m, score in zip(unknown, found, strict=True)}
         own = [m for m in members if m.prototype is not None]
-        fitted = Parallel(n_jobs=self.n_jobs)(delayed(fit_member)(m, X, positive, folds.order) for m in own)
+        rows = sample_rows(folds.order, positive, MOST_ROWS)
+        fitted = Parallel(n_jobs=self.n_jobs)(delayed(fit_member)(m, X[rows], positive[rows]) for m in own)
         models = {m.name: model for m, model in zip(own, fitted, strict=True)}
 
         stack = None
@@ -235,11 +240,13 @@ class PUClassifier(BasePUClassifier):
             recipe = network_recipe(asked, self, X)
             stack = recipe.plan(X, positive, priors, keys=keys, folds=folds, seed=seed, most_rows=MOST_ROWS)
         names = [m.name for m in members]
-        return PreparedEnsemble(stack, labels, {n: known.get(n) for n in names}, {n: models.get(n) for n in names})
+        n_p = int(np.count_nonzero(positive[rows]))
+        scores, fits = {n: known.get(n) for n in names}, {n: models.get(n) for n in names}
+        return PreparedEnsemble(stack, labels, (n_p, rows.size - n_p), scores, fits)
 
     def finish_fit(self, preparation: PreparedEnsemble, trained: TrainedStack | None) -> None:
         """Calibrate the members, weigh them, and calibrate what they say together."""
-        positive, counts = preparation.labels.positive, _counts(preparation.labels)
+        positive, counts = preparation.labels.positive, preparation.counts
         scores, models = dict(preparation.scores), dict(preparation.models)
         self.forget("history_")
         if trained is not None and preparation.stack is not None:
@@ -280,9 +287,3 @@ class PUClassifier(BasePUClassifier):
 
     def _log_odds(self, X: Any) -> Floats:
         return self._final(self.member_weights_ @ self._member_log_odds(X)) + self._population_shift()
-
-
-def _counts(labels: PULabels) -> tuple[int, int]:
-    """Numbers of positives and of unlabelled rows that models of all rows are trained on."""
-    n_p = min(labels.n_positive, max(MOST_ROWS // 2, 0)) if labels.positive.size > MOST_ROWS else labels.n_positive
-    return n_p, min(labels.n_unlabelled, MOST_ROWS - n_p) if labels.positive.size > MOST_ROWS else labels.n_unlabelled

@@ -253,7 +253,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         ndarray of shape (n, 2)
             At the lower and at the upper end of ``class_prior_interval_``.
         """
-        among = expit(self.log_odds(X) - self._population_shift())
+        return self.probability_interval(self.log_odds(X))
+
+    def probability_interval(self, log_odds: Floats) -> Floats:
+        """The same of log-odds that :meth:`log_odds` has given."""
+        among = expit(log_odds - self._population_shift())
         columns = []
         for population in self.class_prior_interval_:
             share = self._share_of(population)

@@ -13,8 +13,7 @@ from sklearn.base import clone
 
 from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
-from purely.crossfit import MOST_ROWS, log_ratio
-from purely.folds import sample_rows
+from purely.crossfit import log_ratio
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 
@@ -38,7 +37,7 @@ LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
 #: What "light" stands for, and "auto" in a table of few columns; chosen by `experiments/promises.py`. Over its tables
 #: networks add nothing to these up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
-LIGHT_MEMBERS = ("trees", "boosting", *LOGISTIC)
+LIGHT_MEMBERS = ("trees", "forest", "boosting", *LOGISTIC)
 AUTO_MEMBERS = ("networks", *LIGHT_MEMBERS)
 NETWORK_COLUMNS = 64
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
@@ -127,10 +126,9 @@ def known_scores(estimator: Any, class_prior: Any) -> dict[str, Floats | None]:
     return {}
 
 
-def fit_member(member: Member, X: Any, positive: NDArray[np.bool_], order: NDArray[np.intp]) -> Any:
-    """The member's model of all rows, or of a sample where there are very many, in the order of their content."""
-    rows = sample_rows(order, positive, MOST_ROWS)
-    return clone(member.prototype, safe=False).fit(X[rows], positive[rows].astype(np.intp))
+def fit_member(member: Member, X: Any, positive: NDArray[np.bool_]) -> Any:
+    """The member's model of rows."""
+    return clone(member.prototype, safe=False).fit(X, positive.astype(np.intp))
 
 
 def network_recipe(asked: Sequence[Any], classifier: Any, X: Any) -> ClassifierRecipe:

@@ -12,8 +12,9 @@ import typer
 from sklearn.pipeline import Pipeline
 
 import purely
+from purely.class_prior import Prior
 from purely.classifiers import NNPUClassifier, PUClassifier
-from purely.classifiers.members import LIGHT_MEMBERS
+from purely.classifiers.members import LIGHT_MEMBERS, NETWORK_COLUMNS
 from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
@@ -59,8 +60,9 @@ def app(
     and calibrated, and what the model is worth is estimated out of fold.
 
     Sizes:
-      full      what we recommend: fifteen networks of 3 x 100, trees, linear and
-                kernel logistic regression, weighed by how they do out of fold
+      full      what we recommend: trees, forest, boosting, linear and kernel
+                logistic regression, weighed by how they do out of fold, and
+                from 64 columns on fifteen networks of 3 x 100
       compact   the same with five smaller networks of 2 x 50
       light     the same without networks; needs no torch
       fast      one small network; for scoring many millions of rows
@@ -99,6 +101,8 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
     """The size that "auto" stands for here."""
     if asked != Size.auto:
         return asked
+    if data.X.shape[1] < NETWORK_COLUMNS:
+        return Size.light
     if find_spec("torch") is None:
         session.note("torch is not installed, so networks are left out. Try: pip install 'purely[nn]'")
         return Size.light
@@ -148,6 +152,16 @@ def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished
         ) from error
 
 
+def said_of_prior(prior: Prior) -> str:
+    """The class prior for a line: the bound first where the data determine no value."""
+    if prior.known:
+        return f"{percent(prior.value)}, as given"
+    between = f"between {percent(prior.low)} and {percent(prior.high)}"
+    if prior.determined:
+        return f"{percent(prior.value)}, {between} ({prior.level:.0%} interval)"
+    return f"at most {percent(prior.upper_bound or prior.high)} (estimate {percent(prior.value)}, {between})"
+
+
 def _describe(
     session: Session, data: TrainingData, model: PUClassifier, size: Size, scenario: Scenario
 ) -> dict[str, Any]:
@@ -168,8 +182,7 @@ def _describe(
         data.line(),
         f"size {size}; trained in {seconds(session)}",
         "",
-        f"class prior   {prior:.3f}   "
-        + (f"{model.prior_.level:.0%} interval [{low:.3f}, {high:.3f}]" if low < high else "as given"),
+        f"class prior   {said_of_prior(model.prior_)}",
         f"              about {pool:,.0f} ({percent(model.unlabelled_prior_)}) of the unlabelled rows are positive",
         "",
         f"Out of fold at the threshold {report.threshold:g}, estimated without negatives:",
@@ -186,6 +199,8 @@ def _describe(
         "size": size.value,
         "class_prior": prior,
         "class_prior_interval": [low, high],
+        "class_prior_at_most": model.prior_.upper_bound,
+        "class_prior_determined": model.prior_.determined,
         "unlabelled_prior": model.unlabelled_prior_,
         "estimates": {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in report.estimates.items()},
     }

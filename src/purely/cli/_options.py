@@ -16,6 +16,7 @@ __all__ = [
     "ClassPrior",
     "Device",
     "DeviceOption",
+    "EscapeFormulas",
     "Files",
     "Force",
     "Label",
@@ -64,6 +65,9 @@ _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel; - is the standard inpu
 Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that is not of its kind.")]
+EscapeFormulas = Annotated[
+    bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
+]
 Label = Annotated[
     str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
 ]
@@ -120,7 +124,8 @@ class Reading:
         False
     )
     max_expansion: Annotated[
-        float, typer.Option(min=1.0, metavar="N", help="Largest growth of an NPZ or Excel file when it is unpacked.")
+        float,
+        typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet."),
     ] = MAX_EXPANSION
 
     def open(self, path: Path) -> TableSource:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,18 +13,16 @@ import pyarrow as pa
 import typer
 from numpy.typing import NDArray
 
-from purely.classifiers import threshold_for_precision, threshold_for_recall, threshold_for_share
+from purely.classifiers import threshold_for_share
 from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
+from purely.exceptions import PromiseWarning
 from purely.progress import Bar
 from purely.tables import TableSource
-from purely.tables.writing import ENDINGS, TableWriter, writing_table
-
-#: What --precision and the like find a threshold with.
-AIMS = {"precision": threshold_for_precision, "recall": threshold_for_recall, "share": threshold_for_share}
+from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
 
 @command()
@@ -43,19 +42,19 @@ def app(
         float | None, o.share("Probability above which the label is 1.  [default: the model's]")
     ] = None,
     precision: Annotated[
-        float | None, o.share("Label so that this share of those labelled 1 is expected to be right.")
+        float | None, o.share("Label so that at least this share of those labelled 1 is right, see above.")
     ] = None,
-    recall: Annotated[
-        float | None, o.share("Label so that this share of the positives is expected to be found.")
-    ] = None,
+    recall: Annotated[float | None, o.share("Label so that at least this share of the positives is found.")] = None,
+    confidence: Annotated[float, o.share("How sure --precision and --recall have to be.")] = 0.9,
     share: Annotated[float | None, o.share("Label this share of the rows.")] = None,
+    interval: Annotated[
+        bool, typer.Option("--interval", help="Also write the probabilities at both ends of the prior's interval.")
+    ] = False,
     top: Annotated[
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
-    escape_formulas: Annotated[
-        bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
-    ] = False,
+    escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -64,6 +63,11 @@ def app(
     The output has the id columns (or the record's number in the file, from 1), the
     score (log-odds), the probability and the label (1 above the threshold). The
     file appears under its name when it is whole.
+
+    --precision and --recall are promises: the threshold is chosen from scores of
+    training rows by models that have not seen them, and allows for what is not
+    known about the share of positives. Where no threshold can promise a precision,
+    nothing is written.
 
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
@@ -84,32 +88,60 @@ def app(
         source = reading.open(file)
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])
-        tally = _Tally(threshold or check_threshold(getattr(scorer.classifier, "threshold", 0.5)))
+        tally = _Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
         with session.step("Scoring rows") as step:
-            rows = _scored_rows(scorer, source, ids, step)
+            rows = _scored_rows(scorer, source, ids, step, interval=interval)
             if top is not None:
                 rows = _highest(rows, top, tally)
-            elif given.keys() & AIMS.keys():
-                rows = _for_aim(rows, next(iter(given)), next(iter(given.values())), tally)
+            elif share is not None:
+                rows = _for_share(rows, share, tally)
             _write(rows, writer, tally, counted=top is not None)
     scorer.say_ignored(session)
-    if writer.n_formulas and not escape_formulas and (out is None or out.suffix.lower() in (".csv", ".tsv")):
-        session.note(
-            f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; "
-            "--escape-formulas puts an apostrophe before them."
-        )
-    summary = tally.summary()
+    session.note(*said_of_formulas(writer))
+    summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
         f"{tally.rows:,} rows scored; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a probability "
         f"above {tally.threshold:.4g}.",
-        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives."
-        if tally.positive
-        else f"The highest is {tally.highest:.4g}.",
+        *(_expected(summary, confidence) if tally.positive else [f"The highest is {tally.highest:.4g}."]),
         f"{written} {out}",
     )
     session.finish({**summary, "written": writer.n_rows, "out": None if out is None else str(out)})
+
+
+def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
+    """The threshold that keeps what was asked, or the model's own."""
+    if recall is not None:
+        return float(classifier.threshold_for_recall(recall, confidence))
+    if precision is None:
+        return check_threshold(getattr(classifier, "threshold", 0.5))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", PromiseWarning)
+        found = float(classifier.threshold_for_precision(precision, confidence))
+    if np.isnan(found):
+        reason = next(str(w.message) for w in caught if issubclass(w.category, PromiseWarning))
+        raise CommandError(f"{reason} --top N or --share S lists the likeliest rows without a promise.")
+    return found
+
+
+def _promised(classifier: Any, tally: _Tally, confidence: float) -> dict[str, Any]:
+    """What the precision is at least, where the model has scores out of fold to tell it."""
+    if not tally.positive or not hasattr(classifier, "oof_table_"):
+        return {}
+    return {"precision_at_least": classifier.precision_above(tally.threshold, confidence).low, "confidence": confidence}
+
+
+def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
+    lines = [
+        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
+        f"{percent(summary['expected_recall'])} of all positives."
+    ]
+    if "precision_at_least" in summary:
+        lines.append(
+            f"Of rows like the training rows at least {percent(summary['precision_at_least'])} are positive, with a "
+            f"confidence of {confidence:.0%}."
+        )
+    return lines
 
 
 class _Tally:
@@ -141,15 +173,20 @@ class _Tally:
         }
 
 
-def _scored_rows(scorer: Scorer, source: TableSource, ids: list[str], step: Bar) -> Iterator[pa.RecordBatch]:
+def _scored_rows(
+    scorer: Scorer, source: TableSource, ids: list[str], step: Bar, *, interval: bool
+) -> Iterator[pa.RecordBatch]:
     """Batches of ids (or records' numbers), scores and probabilities."""
-    own = [name if name not in ("score", "probability", "label") else f"{name} (id)" for name in ids]
+    names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
+    own = [name if name not in (*names, "label") else f"{name} (id)" for name in ids]
     for scored in scorer.score(source, ids):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
+        if interval:
+            parts += [pa.array(end) for end in scorer.classifier.probability_interval(scored.log_odds).T]
         step.reach(source.done)
-        yield pa.record_batch(parts, names=[*(own or ["row"]), "score", "probability"])
+        yield pa.record_batch(parts, names=[*(own or ["row"]), *names])
 
 
 def _write(rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: _Tally, *, counted: bool) -> None:
@@ -178,7 +215,7 @@ def _by_score(rows: pa.Table) -> pa.Array:
     return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
 
 
-def _for_aim(rows: Iterator[pa.RecordBatch], aim: str, value: float, tally: _Tally) -> Iterator[pa.RecordBatch]:
+def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: _Tally) -> Iterator[pa.RecordBatch]:
     """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
     found: list[Any] = []
     with tempfile.TemporaryFile(prefix=".purely-") as spool:
@@ -188,6 +225,6 @@ def _for_aim(rows: Iterator[pa.RecordBatch], aim: str, value: float, tally: _Tal
             writer.write_batch(batch)
             found.append(batch.column("probability").to_numpy())
         writer.close()
-        tally.threshold = AIMS[aim](np.concatenate(found), value)
+        tally.threshold = threshold_for_share(np.concatenate(found), share)
         spool.seek(0)
         yield from pa.ipc.open_stream(spool)

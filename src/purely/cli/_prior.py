@@ -61,24 +61,29 @@ def app(
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
-        ["method", "class prior", "interval", "share of the pool", "about rows"],
+        ["method", "at most", "estimate", "interval", "rows of the pool"],
         [
             [
                 each["method"],
-                f"{each['class_prior']:.3f}",
-                f"[{each['interval'][0]:.3f}, {each['interval'][1]:.3f}]",
-                percent(each["unlabelled_prior"]),
+                percent(each["upper_bound"]),
+                percent(each["class_prior"]),
+                f"{percent(each['interval'][0])} to {percent(each['interval'][1])}",
                 f"{each['unlabelled_prior'] * pool:,.0f}",
             ]
             for each in found
         ],
     )
-    level = found[0]["level"]
+    first = found[0]
     session.say(
         "",
         f"The class prior is the share of positives in the population ({said}).",
-        *([f"The interval's level is {level:.0%}."] if level else []),
+        f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
     )
+    if not first["determined"]:
+        session.say(
+            f"These rows do not determine it: say at most {percent(first['upper_bound'])}. An audit of some unlabelled "
+            "rows, or a class prior known from elsewhere, would settle it.",
+        )
     session.finish({**data.summary(), "scenario": said, **found[0], "methods": found})
 
 

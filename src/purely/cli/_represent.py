@@ -18,7 +18,7 @@ from purely.files import replacing
 from purely.plotting import RepresentationDisplay
 from purely.progress import Bar
 from purely.representation import PURL
-from purely.tables.writing import ENDINGS, TableWriter, writing_table
+from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
 
 @command(max_rows=20_000)
@@ -33,6 +33,7 @@ def app(
     epochs: Annotated[int, typer.Option(min=1, help="Longest training.")] = 200,
     scenario: o.ScenarioOption = None,
     device: o.DeviceOption = o.Device.auto,
+    escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -48,7 +49,7 @@ def app(
     check_output(out, files.paths, endings=ENDINGS, force=force)
     check_output(plot, [*files.paths, out], endings=(".png", ".svg", ".pdf"), force=force)
     with ExitStack() as outputs:
-        writer = outputs.enter_context(writing_table(out))
+        writer = outputs.enter_context(writing_table(out, escape_formulas=escape_formulas))
         drawn = None if plot is None else outputs.enter_context(replacing(plot))
         data = load_training(session, files, reading, sampling)
         with session.step("Training networks"):
@@ -64,6 +65,7 @@ def app(
         if drawn is not None:
             display = RepresentationDisplay.from_estimator(model, data.X, data.y).plot()
             display.figure_.savefig(drawn, format=(plot or out).suffix.removeprefix("."), dpi=150)
+    session.note(*said_of_formulas(writer))
     session.say(
         data.line(),
         "",

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 __all__ = ["Scaling", "column_scaling"]
 
-#: Relative to the largest value of a column, what counts as rounding.
-ROUNDING = 1e-14
+#: Relative to the largest value of a column, what counts as rounding; and what does for any column: divided by less,
+#: numbers leave a double's range.
+ROUNDING, SMALLEST = 1e-14, 1e-150
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,14 @@ def column_scaling(X: Any, block: int = 65536) -> Scaling:
     """
     if sp.issparse(X):
         mean_square = float(X.multiply(X).sum()) / max(1, X.shape[0] * X.shape[1])
-        return Scaling(None, np.full(X.shape[1], np.sqrt(mean_square) if mean_square > 0 else 1.0))
+        spread = np.sqrt(mean_square)
+        return Scaling(None, np.full(X.shape[1], spread if spread > SMALLEST else 1.0))
     n = X.shape[0]
     starts = range(0, n, block)
     mean = np.sum([X[s : s + block].sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
     square = np.sum([((X[s : s + block] - mean) ** 2).sum(axis=0, dtype=np.float64) for s in starts], axis=0) / n
     high = np.max([X[s : s + block].max(axis=0) for s in starts], axis=0).astype(np.float64)
     low = np.min([X[s : s + block].min(axis=0) for s in starts], axis=0).astype(np.float64)
-    varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
+    varies = high - low > np.maximum(ROUNDING * np.maximum(np.abs(high), np.abs(low)), SMALLEST)
     scale = np.maximum(np.sqrt(square), (high - low) / 4.0)
     return Scaling(mean, np.where(varies, scale, 1.0))

@@ -14,7 +14,7 @@ import numpy as np
 from purely.persistence import _sklearn  # noqa: F401 - what it declares
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, WIDEST, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
+    FLAG, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, part
@@ -36,11 +36,6 @@ def _check_posterior(state: State, at: Place) -> None:
     at.need((state["found"] <= state["seen"]).all(), "has more positives than labels")
 
 
-def _check_scores(state: State, at: Place) -> None:
-    at.need(np.all(np.diff(state["score"]) < 0.0), "must have scores that fall")
-    at.need(state["count_p"].sum() > 0.0 and state["count_u"].sum() > 0.0, "must have rows of both kinds")
-
-
 def _check_network(state: State, at: Place) -> None:
     layers = [*state["encoder"], *state["head"]]
     at.need(state["head"], "must have a layer that ends in the outputs")
@@ -60,6 +55,11 @@ def _check_member(state: State, at: Place) -> None:
 
 def _check_solution(state: State, at: Place) -> None:
     at.need(("coef_" in state) == ("_chosen" in state), "has half a solution")
+
+
+def _check_scores(state: State, at: Place) -> None:
+    at.need(state["count_p"].sum() > 0 and state["count_u"].sum() > 0, "must count rows of both kinds")
+    at.need((np.diff(state["score"]) < 0).all(), "must have scores that fall")
 
 
 def _check_gaussians(state: State, at: Place) -> None:
@@ -147,30 +147,31 @@ _PRIOR = "prior_ class_prior_ unlabelled_prior_ label_frequency_ class_prior_int
 _ESTIMATE = f"classes_ n_positive_ n_unlabelled_ diagnostics_ upper_bound_ determined_ {_PRIOR}"
 _SCORES = {
     "model_scores_": array("models", "n"), "scores_": array("n"), "model_weights_": array("models", low=0.0),
-    "loss_": number(0.0)}
+    "loss_": NUMBER}
 for _name in ("AlphaMax", "BestBin", "DEDPUL", "ElkanNoto", "LogisticCeiling", "MonotoneRatio", "PenL1", "RankPruning"):
     estimator(f"purely.prior:{_name}Prior", _ESTIMATE)
 estimator("purely.prior:TIcEPrior", _ESTIMATE)
 estimator("purely.prior:ClassPrior", _ESTIMATE, _SCORES)
-estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {"result_": part("KernelMeans"), "standard_error_": ANY_NUMBER})
+estimator("purely.prior:KernelMeanPrior", _ESTIMATE, {
+    "result_": part("KernelMeans"), "standard_error_": ANY_NUMBER})
 estimator("purely.prior:RegroupingPrior", f"{_ESTIMATE} n_copied_")
 
 # -- classifiers -------------------------------------------------------------------------------------------------------
 
 _META = "_counts _order"
-_MAPPED = f"{_META} _map oof_probability_ oof_table_"
+_MAPPED = f"{_META} _map oof_probability_"
 
 
 def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, **options: Any) -> None:
     inside = each("class_prior_ unlabelled_prior_", INSIDE)
-    names = f"classes_ {_PRIOR} prior_estimator_ {names}"
+    names = f"classes_ {_PRIOR} prior_estimator_ oof_table_? {names}"
     estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
 
 
-_classifier("PUClassifier", "_final history_? oof_probability_ oof_table_", {
+_classifier("PUClassifier", "_final history_? oof_probability_", {
     "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
     "oof_member_log_odds_": array("m", "n")})
-_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_? oof_table_?")
+_classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
 _classifier("PULogisticClassifier", "n_iter_", {
     "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})
 _classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alpha_ coef_ cv_results_", {
@@ -178,7 +179,7 @@ _classifier("PULeastSquaresClassifier", "_bases centers_? _chosen bandwidth_ alp
 _classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(model(d="d")))}, take=taken_forest)
 _classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
 _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
-_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? oof_table_? estimator_")
+_classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
 estimator("purely.audit:RecalibratedClassifier", (
     "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ calibration_"), {
@@ -187,46 +188,51 @@ _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
-_NUMBER_FORMS = {"", "typed", *(form + percent for form in ("plain", "marks", "comma") for percent in ("", "%"))}
-_DATE_FORMS = {"typed", "%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y"}
-_PLACES = {"number": 1, "boolean": 1, "date": 5, "vector": WIDEST, "sparse": 2**40}
+_NUMBER_FORMS = ("plain", "marks", "comma", "plain%", "marks%", "comma%")
+_DATE_FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
+#: How the cells of a kind of column may be written; a vector's form is its width.
+_FORMS: dict[str, tuple[str, ...]] = {
+    "number": ("typed", *_NUMBER_FORMS), "date": ("typed", *_DATE_FORMS), "vector": (),
+    "dropped": ("", "typed", *_NUMBER_FORMS, *_DATE_FORMS),
+    **dict.fromkeys(("boolean", "category", "text", "sparse"), ("",))}
+#: What a kind of column has; all else is empty.
+_PARTS = {
+    "category": ("levels", "other", "missing"), "text": ("levels", "weights"), "sparse": ("places",), "dropped": (),
+    **dict.fromkeys(("number", "boolean", "date", "vector"), ("places", "fill", "centre", "scale", "missing"))}
 
 
 def _check_column(state: State, at: Place) -> None:
-    """What a kind of column has, and nothing else."""
-    kind, form, places, levels = (state[name] for name in ("kind", "form", "places", "levels"))
-    at.need(places.size == 0 or places[-1] < _PLACES.get(kind, 0), "has places that its kind does not have")
-    at.need(np.all(np.diff(places) > 0), "has a place twice")
-    at.need(kind in ("sparse", "dropped") or state["scale"].size == places.size, "has numbers that do not fit")
-    at.need(not levels or kind in ("category", "text"), "has levels that its kind does not have")
+    kind, form, places, levels = state["kind"], state["form"], state["places"], state["levels"]
+    width = {"number": 1, "boolean": 1, "date": 5, "vector": places.size, "sparse": 2**31}.get(kind, 0)
+    known = form == str(places.size) if kind == "vector" else form in _FORMS[kind]
+    at.need(known, "is written in a way that its kind does not know")
+    for name in {"levels", "other", "missing", "weights", "places", "fill", "centre", "scale"} - {*_PARTS[kind]}:
+        at.need(not np.size(state[name]) or state[name] is False, f"has {name}, which its kind has not")
+    sizes = {state[name].size for name in ("fill", "centre", "scale")}
+    at.need(sizes == {0 if kind == "sparse" else places.size}, "has another width than it says")
+    right = not places.size or (places[0] >= 0 and places[-1] < width and (np.diff(places) > 0).all())
+    at.need(right, "has parts that its kind has not")
+    at.need(kind != "text" or state["weights"].size == len(levels), "has another number of words than it says")
     at.need(len(set(levels)) == len(levels), "has a level or a word twice")
-    at.need(kind != "text" or state["weights"].size == len(levels), "has weights that do not fit its words")
-    at.need(not state["other"] or kind == "category", "has other levels that its kind does not have")
-    at.need(not state["missing"] or kind not in ("text", "vector", "sparse"), "has a missing value that it cannot have")
-    at.need(kind not in ("number", "boolean") or form in _NUMBER_FORMS, "must be written in a known form")
-    at.need(kind != "date" or form in _DATE_FORMS, "must be written in a known form")
-    width = form.isdecimal() and len(form) < 9 and int(form) == places.size
-    at.need(kind != "vector" or width, "has another width than it says")
 
 
 def _check_report(state: State, at: Place) -> None:
-    at.need(sum(plan.n_features for plan in state["columns"]) == state["n_features"], "has another width than it says")
-    at.measure("out", state["n_features"])
+    found = sum(plan.n_features for plan in state["columns"])
+    at.need(found == state["n_features"] > 0, "has another number of features than it says")
 
 
 def _check_encoder(state: State, at: Place) -> None:
-    names = [plan.name for plan in state["report_"].columns]
-    at.need(names == list(state["feature_names_in_"]), "has columns in another order")
+    at.need(len(state["report_"].columns) == state["n_features_in_"], "has another number of columns than it says")
+    at.measure("out", state["report_"].n_features)
 
 
-declare("purely.tables.columns:ColumnPlan", check=_check_column, fields={
-    **each("name action warning form", NAME), "n_missing": COUNT, "kind": word(*_PLACES, "category", "text", "dropped"),
-    **each("missing other", FLAG), "places": ints("p", low=0), **each("fill centre", array("q")),
-    "scale": array("q", low=1e-300), "origin": whole(-(2**62), 2**62), "levels": many(text()), "weights": array(None)})
-declare("purely.tables.encoder:EncodingReport", check=_check_report, fields={
-    "columns": many(part("ColumnPlan"), "columns"), "n_rows": COUNT, "n_features": whole(1, WIDEST), "sparse": FLAG})
-declare("purely.tables.encoder:Origin", fields={
+declare("purely.tables:ColumnPlan", check=_check_column, fields={
+    **each("name action warning form", NAME), "kind": word(*_FORMS), "n_missing": COUNT, **each("missing other", FLAG),
+    "places": ints(None), **each("fill centre weights", array(None)), "scale": array(None, low=1e-300),
+    "origin": whole(-(2**62), 2**62), "levels": many(text())})
+declare("purely.tables:EncodingReport", check=_check_report, fields={
+    "columns": many(part("ColumnPlan")), **each("n_rows n_features", COUNT), "sparse": FLAG})
+declare("purely.tables:Origin", fields={
     **each("label positive negative", none_or(text())), "file": text(), "ids": many(text()), "n_rows": COUNT})
-estimator("purely.tables:TableEncoder", "n_features_in_ feature_names_in_ origin_?", check=_check_encoder, fields={
-    "report_": part("EncodingReport", columns="d", out="out"), "origin_": part("Origin"),
-    "dtype": word("float64", "float32"), "sparse": either(FLAG, word("auto"))})
+estimator("purely.tables:TableEncoder", "origin_?", check=_check_encoder, fields={
+    "report_": part("EncodingReport"), "origin_": part("Origin"), "dtype": word("float64", "float32")})

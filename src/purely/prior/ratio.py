@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
-from purely.crossfit import cross_fit
+from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
 
 Floats = NDArray[np.float64]
@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 #: What "auto" stands for.
 AUTO_MODELS = ("trees", "linear", "kernel", "boosting")
-#: Trees of the built-in "trees", and rows that each of them sees at most.
+#: Trees of the built-in "trees" and "forest", and rows that each of them sees at most.
 N_TREES, TREE_ROWS = 100, 4000
 
 
@@ -90,18 +90,20 @@ def stack_ratios(by_model: Floats, positive: NDArray[np.bool_]) -> RatioScores:
 
 def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Any:
     """One of the built-in models, sized for `n` rows of `n_features` columns."""
+    n = min(n, MOST_ROWS)  # more are never shown to it
     if name == "trees":
         return ExtraTreesClassifier(
             N_TREES,
             min_samples_leaf=3,  # single-row leaves vote 0 or 1 and rank overlapping classes badly
             max_features=max(1, int(max(np.sqrt(n_features), min(0.5 * n_features, 16.0)))),
             bootstrap=True,
-            max_samples=max(1, min(-(-n // 2), TREE_ROWS)),
+            max_samples=min(0.5, TREE_ROWS / n),
             class_weight="balanced",
             random_state=seed,
         )
     if name == "forest":
-        return RandomForestClassifier(100, min_samples_leaf=3, random_state=seed)
+        share = TREE_ROWS / n if n > TREE_ROWS else None
+        return RandomForestClassifier(N_TREES, min_samples_leaf=3, max_samples=share, random_state=seed)
     if name == "linear":
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))

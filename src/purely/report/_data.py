@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_array
 
-from purely.checks import refuse_huge
+from purely.checks import refuse_huge, refuse_masked
 from purely.labels import Scenario, check_scenario, read_labels
 
 Mask = NDArray[np.bool_]
@@ -120,6 +120,7 @@ def read_table(
     scaled: bool = False,
 ) -> Table:
     """Check everything that can be wrong with the rows, once."""
+    refuse_masked(X)
     checked = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(checked)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
-from purely.checks import RandomState, draw_seed, refuse_huge
+from purely.checks import RandomState, draw_seed, refuse_huge, refuse_masked
 from purely.labels import PULabels, check_scenario, read_labels
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
@@ -101,6 +101,7 @@ def rank_features(
     if columns and len(set(columns)) < len(columns):
         twice = next(c for c in columns if columns.count(c) > 1)
         raise ValueError(f"X has {columns.count(twice)} columns named {twice!r}; give each its own name.")
+    refuse_masked(X)
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(X)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)

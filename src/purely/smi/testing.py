@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_scalar
 
-from purely.checks import RandomState, draw_seed, refuse_huge
+from purely.checks import RandomState, draw_seed, refuse_huge, refuse_masked
 from purely.folds import row_keys
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
@@ -94,6 +94,7 @@ def independence_test(
     >>> independence_test(X, np.arange(300) < 100, random_state=0).p_value
     0.001
     """
+    refuse_masked(X)
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(X)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)

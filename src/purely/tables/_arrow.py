@@ -11,7 +11,7 @@ import pyarrow.feather as feather
 import pyarrow.ipc as ipc
 import pyarrow.parquet as pq
 
-from purely.tables.source import BATCH_ROWS, TableSource, explained
+from purely.tables.source import BATCH_ROWS, MAX_EXPANSION, TableSource, explained
 
 __all__ = ["ArrowSource"]
 
@@ -19,14 +19,18 @@ __all__ = ["ArrowSource"]
 class ArrowSource(TableSource):
     """A Parquet file (a row group is decoded at a time), an Arrow file or stream, or Feather of both versions."""
 
-    def __init__(self, name: str, stream: IO[bytes], format: str) -> None:
+    def __init__(self, name: str, stream: IO[bytes], format: str, max_expansion: float = MAX_EXPANSION) -> None:
         super().__init__(name, stream)
+        self.max_expansion = max_expansion
         start = stream.read(6)
         old = start.startswith(b"FEA1")
         self.kind = format if format == "parquet" else "file" if start == b"ARROW1" else "feather" if old else "stream"
         self.what = f"a {format} file"
         with explained(self, self.what), self._opened() as reader:
-            self._n_rows = reader.metadata.num_rows if self.kind == "parquet" else None
+            self._n_rows = None
+            if self.kind == "parquet":
+                self._n_rows, n_bytes = reader.metadata.num_rows, _unpacked_bytes(reader.metadata)
+                self._refuse_bomb(max(self._n_rows, n_bytes), max_expansion)
             self._set_schema(reader.schema_arrow if self.kind == "parquet" else reader.schema)
 
     @contextmanager
@@ -43,6 +47,8 @@ class ArrowSource(TableSource):
         with explained(self, self.what), self._opened() as reader:
             seen = 0
             for batch in self._whole(reader, columns):
+                # a row of nothing but missing values takes no byte of a file, and any number of them no more
+                self._refuse_bomb(seen + batch.num_rows, self.max_expansion)
                 if self.kind != "parquet":
                     batch.validate(full=True)  # offsets of a damaged file would be followed beyond the buffers
                 for start in range(0, batch.num_rows, BATCH_ROWS):
@@ -60,6 +66,11 @@ class ArrowSource(TableSource):
             yield from (reader.get_batch(i) for i in range(reader.num_record_batches))
         elif isinstance(reader, ipc.RecordBatchStreamReader):
             yield from reader
+
+
+def _unpacked_bytes(metadata: Any) -> int:
+    groups = (metadata.row_group(i) for i in range(metadata.num_row_groups))
+    return sum(group.column(j).total_uncompressed_size for group in groups for j in range(group.num_columns))
 
 
 def _parquet(stream: IO[bytes]) -> pq.ParquetFile:

@@ -21,6 +21,8 @@ __all__ = ["ColumnPlan", "Encoded", "Settings", "encode_column", "fit_column", "
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
+#: Columns that vary by less are not scaled.
+SMALLEST = 1e-150
 #: Parts of a date.
 _PARTS = ("year", "month", "day of week", "hour", "elapsed days")
 
@@ -180,7 +182,7 @@ def _fit_numbers(plan: ColumnPlan, values: Any, settings: Settings) -> ColumnPla
     centre, scale = np.zeros(places.size), np.ones(places.size)
     if settings.scale and places.size:
         centre, scale = filled.mean(axis=0), filled.std(axis=0)
-        scale[scale == 0.0] = 1.0
+        scale[scale < SMALLEST] = 1.0  # dividing by the least numbers that there are gives infinities
     plan = replace(plan, missing=missing, n_missing=n_missing, places=places, fill=fill, centre=centre, scale=scale)
     return replace(plan, action=_said_of_numbers(plan, n, infinite))
 

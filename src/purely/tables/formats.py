@@ -73,7 +73,7 @@ def open_table(
     header : bool, default=True
         Whether the first line of CSV and TSV names the columns; without, they are c1, c2, ...
     max_expansion : float, default=100
-        How many times larger than the file what it unpacks to may be (NPZ and Excel).
+        How many times larger than the file what it unpacks to may be (NPZ, Excel, Parquet and Arrow).
 
     Returns
     -------
@@ -109,7 +109,7 @@ def open_table(
         return NPZSource(name, stream, max_expansion)
     if found == "excel":
         return ExcelSource(name, stream, max_expansion)
-    return ArrowSource(name, stream, found)
+    return ArrowSource(name, stream, found, max_expansion)
 
 
 def _find_format(

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from purely.files import is_stream, replacing, shown
 from purely.tables.errors import TableError
 
-__all__ = ["TableWriter", "writing_table"]
+__all__ = ["TableWriter", "said_of_formulas", "writing_table"]
 
 #: File endings of tables that are written.
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
@@ -33,7 +33,7 @@ class TableWriter:
     n_rows : int
         Rows that were written.
     n_formulas : int
-        Texts among them that a spreadsheet would take for a formula.
+        Texts among them that a spreadsheet would take for a formula, and that stay as they are.
     """
 
     def __init__(self, sink: Any, ending: str, escape_formulas: bool) -> None:
@@ -70,8 +70,8 @@ class TableWriter:
             pc.match_substring_regex(column, _FORMULA), pc.invert(pc.match_substring_regex(column, _NUMBER))
         )
         found = pc.sum(risky).as_py() or 0
-        self.n_formulas += found
         if not (found and self._escape):
+            self.n_formulas += found
             return column
         return pc.if_else(pc.fill_null(risky, False), pc.binary_join_element_wise("'", column, ""), column)
 
@@ -79,6 +79,16 @@ class TableWriter:
         """Finish the file."""
         if self._writer is not None:
             self._writer.close()
+
+
+def said_of_formulas(writer: TableWriter) -> list[str]:
+    """A sentence where a spreadsheet would take some of what was written for formulas."""
+    if not writer.n_formulas:
+        return []
+    return [
+        f"{writer.n_formulas:,} ids begin with =, +, - or @, which a spreadsheet takes for formulas; --escape-formulas "
+        "puts an apostrophe before them."
+    ]
 
 
 @contextmanager
