@@ -222,6 +222,7 @@ def main() -> None:
     if options.summarise:
         print(summarise(pd.read_csv(path)))
         return
+    provenance()  # the commit at the start is that of the run
     rows: list[dict[str, Any]] = []
     if "overlap" in options.kinds:
         cells = [(p, s, options.audits, options.fits) for s in range(options.overlap_seeds) for p in OVERLAPPING]

@@ -1,23 +1,24 @@
 """Draws whose labels were not chosen at random, from the tables of ``PURELY_DATA/tabular``, and models fitted to them.
 
 A draw has a class prior of .3, up to 400 labelled positives and 2,000 unlabelled rows; positives are labelled at random
-or by one of four mechanisms of :mod:`purely.datasets.labelling`. This module is imported, never run, so that its cache
+or by one of four mechanisms of :mod:`purely.datasets.labelling`, with odds that vary by a factor of 30. This module is imported, never run, so that its cache
 reaches every process.
 """
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
 
-from purely import PUClassifier
+from experiments.records import provenance
+from purely.classifiers import SelectionAwareClassifier
 from purely.datasets import PUDraw, make_pu
-from purely.datasets.labelling import Mechanism
+from purely.datasets.labelling import Labelling, Mechanism, ranks
 
 __all__ = ["MECHANISMS", "PRIOR", "Scores", "biased_draw", "fitted_scores", "overlapping_scores", "table_names"]
 
@@ -41,7 +42,7 @@ def load_table(name: str) -> tuple[Any, Any]:
     return ((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).astype(np.float32), table["y"]
 
 
-def biased_draw(name: str, mechanism: Mechanism, seed: int) -> PUDraw:
+def biased_draw(name: str, mechanism: Mechanism, seed: int, ratio: float = 30.0) -> PUDraw:
     """A draw from a table with labels by a mechanism."""
     X, y = load_table(name)
     n_true, n_false = int(y.sum()), int((~y).sum())
@@ -54,7 +55,7 @@ def biased_draw(name: str, mechanism: Mechanism, seed: int) -> PUDraw:
         n_unlabelled=n_u,
         class_prior=PRIOR,
         n_test=n_test,
-        labelling=mechanism,
+        labelling=Labelling(mechanism, ratio=ratio),
         random_state=seed,
     )
 
@@ -73,6 +74,12 @@ class Scores:
         Probabilities of new rows, and their classes.
     prior : ndarray of shape (3,)
         The estimated class prior and the ends of its interval.
+    aware, aware_prior : ndarray
+        The same as `test` and `prior` by ``SelectionAwareClassifier``, which is told the column that decided.
+    propensity, true_propensity : ndarray
+        Log-propensities of the new rows: what was taken off, and the true ones up to a constant.
+    commit : ndarray
+        The commit of the fit.
     """
 
     pool: Any
@@ -81,37 +88,56 @@ class Scores:
     test: Any
     truth: Any
     prior: Any
+    aware: Any
+    aware_prior: Any
+    propensity: Any
+    true_propensity: Any
+    commit: Any
 
 
-def fitted_scores(name: str, mechanism: Mechanism, seed: int, folder: Path) -> Scores:
+def fitted_scores(name: str, mechanism: Mechanism, seed: int, folder: Path, ratio: float = 30.0) -> Scores:
     """Scores of a draw, kept in a folder: a fit takes seconds, an audit of its scores a fraction of one."""
-    path = folder / f"{name}_{mechanism}_{seed}.npz"
+    path = folder / f"{name}_{mechanism}_{seed}_{ratio:g}.npz"
     if not path.exists():
-        draw = biased_draw(name, mechanism, seed)
-        model = PUClassifier(members="light", random_state=seed).fit(draw.X, draw.y)
-        keep(path, model, draw.y == 1, draw.y_true, model.predict_proba(draw.X_test)[:, 1], draw.y_test)
+        draw = biased_draw(name, mechanism, seed, ratio)
+        told = [draw.labelling.column] if mechanism == "column" else None
+        model = SelectionAwareClassifier(selection_features=told, members="light", random_state=seed)
+        model.fit(draw.X, draw.y)
+        X, y = load_table(name)
+        rank = ranks(draw.labelling, X, y, np.random.default_rng(0))[0][draw.test_indices] if told else 0.0
+        keep(path, model, draw.y == 1, draw.y_true, draw.X_test, draw.y_test, np.log(ratio) * rank)
     return read_scores(path)
 
 
-def keep(path: Path, model: PUClassifier, labelled: Any, truth: Any, test: Any, test_truth: Any) -> None:
-    """Keep what a fitted model says."""
+def keep(
+    path: Path, model: SelectionAwareClassifier, labelled: Any, truth: Any, X: Any, new: Any, true_propensity: Any
+) -> None:
+    """Keep what a fitted model says of its rows and of new ones."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    q, prior = model.oof_probability_, model.prior_
+    first = model.classifier_
+    q = first.oof_probability_
+    partial = path.with_suffix(".part.npz")
     np.savez_compressed(
-        path,
+        partial,
         pool=q[~labelled],
         hidden=truth[~labelled],
         labelled=q[labelled],
-        test=test,
-        truth=test_truth,
-        prior=[prior.value, prior.low, prior.high],
+        test=first.predict_proba(X)[:, 1],
+        truth=new,
+        prior=[first.prior_.value, *first.prior_.interval],
+        aware=model.predict_proba(X)[:, 1],
+        aware_prior=[model.prior_.value, *model.prior_.interval],
+        propensity=np.log(model.relative_propensity(X)),
+        true_propensity=np.broadcast_to(true_propensity, new.shape),
+        commit=provenance()["commit"],
     )
+    partial.replace(path)
 
 
 def read_scores(path: Path) -> Scores:
     """Scores that were kept."""
     with np.load(path) as kept:
-        return Scores(**{name: kept[name] for name in ("pool", "hidden", "labelled", "test", "truth", "prior")})
+        return Scores(**{field.name: kept[field.name] for field in fields(Scores)})
 
 
 def overlapping_scores(prior: float, seed: int, folder: Path) -> Scores:
@@ -131,6 +157,6 @@ def overlapping_scores(prior: float, seed: int, folder: Path) -> Scores:
         order = np.concatenate([np.arange(300 + k), np.arange(300 + 2 * k, 300 + k + n_u)])
         new = np.setdiff1d(np.arange(truth.size), order)
         labelled = order < 300
-        model = PUClassifier(members="light", random_state=seed).fit(X[order], labelled.astype(int))
-        keep(path, model, labelled, truth[order].astype(int), model.predict_proba(X[new])[:, 1], truth[new])
+        model = SelectionAwareClassifier(members="light", random_state=seed).fit(X[order], labelled.astype(int))
+        keep(path, model, labelled, truth[order].astype(int), X[new], truth[new], 0.0)
     return read_scores(path)

@@ -88,6 +88,8 @@ declare("purely.calibration:ScoreCalibration", fields={
 declare("purely.audit:Posterior", check=_check_posterior, fields={
     "rows": array("g", low=1.0), "cut": array("g", low=0.0, high=1.0), **each("found seen", array("g", low=0.0)),
     "positives": array("draws", "g", low=0.0)})
+declare("purely.classifiers.selection_aware:SelectionCurve", fields={
+    "columns": ints("c", low=0), "knots": array("c", None), "coef": array("c", 2), "centre": NUMBER})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
 declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
@@ -180,6 +182,8 @@ _classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(
 _classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
 _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
 _classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
+_classifier("SelectionAwareClassifier", "_map oof_probability_ oof_table_", {
+    "classifier_": part("PUClassifier", d="d"), "selection_": none_or(part("SelectionCurve"))})
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
 estimator("purely.audit:RecalibratedClassifier", (
     "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ calibration_"), {
