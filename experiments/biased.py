@@ -1,8 +1,8 @@
 """Draws whose labels were not chosen at random, from the tables of ``PURELY_DATA/tabular``, and models fitted to them.
 
 A draw has a class prior of .3, up to 400 labelled positives and 2,000 unlabelled rows; positives are labelled at random
-or by one of four mechanisms of :mod:`purely.datasets.labelling`, with odds that vary by a factor of 30. This module is imported, never run, so that its cache
-reaches every process.
+or by one of four mechanisms of :mod:`purely.datasets.labelling`, with odds that vary by a factor of 30. This module is
+imported, never run, so that its cache reaches every process.
 """
 
 from __future__ import annotations

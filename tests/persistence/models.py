@@ -78,6 +78,7 @@ def _estimators() -> Iterator[tuple[str, Any]]:
     state = np.random.RandomState(3)
     members = ["logistic", "linear", trees, boosting]
     yield "members", classifiers.PUClassifier(0.5, members=members, cv=2, random_state=state)
+    yield "selection-aware", classifiers.SelectionAwareClassifier(selection_features=[1], members=["linear"], cv=2)
     yield "pipeline", make_pipeline(StandardScaler(), classifiers.PULogisticClassifier(purely.Prior(0.4, 0.3, 0.5)))
     if find_spec("torch") is not None:
         yield "networks", classifiers.NNPUClassifier(0.5, cv=2, n_ensemble=2, **_NETWORK)
