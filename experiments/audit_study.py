@@ -27,10 +27,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from experiments.biased import MECHANISMS, Scores, fitted_scores, overlapping_scores, table_names
+from experiments.biased import MECHANISMS, Scores, biased_draw, fitted_scores, overlapping_scores, table_names
 from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import provenance
 from purely.audit import draw_audit, read_audit
+from purely.datasets import PUDraw
 
 SHARES = (0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 0.7)
 SIZES = (30, 50, 100, 200, 300)
@@ -106,7 +107,7 @@ def table_rows(name: str, mechanism: Any, seed: int, folder: Path) -> list[dict[
         for n in SIZES:
             if 3 * n <= pool["probability"].size:
                 rows.append({**said, "asked": asked, **audit(pool, n, int(rng.integers(2**31)))})
-    rows.append({**said, "asked": 0.3, **audit_and_test(scores, seed)})
+    rows.append({**said, "asked": 0.3, **audit_and_test(scores, biased_draw(name, mechanism, seed), seed)})
     return rows
 
 
@@ -122,24 +123,38 @@ def pool_of_share(scores: Scores, share: float, rng: np.random.Generator) -> dic
     return {"probability": q[rows], "truth": y[rows]}
 
 
-def audit_and_test(scores: Scores, seed: int) -> dict[str, Any]:
-    """An audit of 100 of the unlabelled rows, and the error on new rows before and after."""
+def audit_and_test(scores: Scores, draw: PUDraw, seed: int) -> dict[str, Any]:
+    """An audit of 100 of the unlabelled rows, and the error on new rows before, recalibrated, and refined."""
     pool = {"probability": scores.pool, "truth": scores.hidden}
     row = audit(pool, 100, seed)
     sample = draw_audit(scores.pool, 100, random_state=seed)
     result = read_audit(sample, scores.hidden[sample.index], scores.pool)
-    model = result.recalibrated(GivenLogOdds())
-    again = model.calibration_(logit(np.clip(scores.test, 1e-12, 1.0 - 1e-12))) > 0.0
-    row["error_before"] = float(np.mean((scores.test > 0.5) != scores.truth))
-    row["error_after"] = float(np.mean(again != scores.truth))
+    pool_rows, truth = draw.X[draw.y == 0], scores.truth == 1
+    given = Remembered([(pool_rows, scores.pool), (draw.X_test, scores.test)])
+    row["error_before"] = float(np.mean((scores.test > 0.5) != truth))
+    for name, rows in (("after", None), ("refined", pool_rows[sample.index])):
+        model = result.recalibrated(given, rows)
+        row[f"error_{name}"] = float(np.mean((model.log_odds(draw.X_test) > 0.0) != truth))
     row["p_value"] = result.assumptions(scores.labelled).p_value
     return row
 
 
-class GivenLogOdds:
-    """Stands for a fitted model, of which only scores are at hand."""
+class Remembered:
+    """Stands for a fitted model, of which only the probabilities of some rows are at hand."""
 
     classes_ = np.array([0, 1])
+
+    def __init__(self, known: list[tuple[Any, Any]]) -> None:
+        self.n_features_in_ = known[0][0].shape[1]
+        self.known = {self._key(x): q for X, own in known for x, q in zip(X, own, strict=True)}
+
+    @staticmethod
+    def _key(x: Any) -> bytes:
+        return np.asarray(x, dtype=np.float64).tobytes()
+
+    def log_odds(self, X: Any) -> Any:
+        """Log-odds of rows that are known."""
+        return logit(np.clip([self.known[self._key(x)] for x in X], 1e-12, 1.0 - 1e-12))
 
 
 def score_rows(wrong: str, seed: int) -> list[dict[str, Any]]:
@@ -206,13 +221,15 @@ def summarise(rows: pd.DataFrame) -> str:
         )
     tested = rows[rows.get("error_before", pd.Series(dtype=float)).notna()] if "error_before" in rows else rows[:0]
     if len(tested):
-        table = tested.groupby("mechanism")[["covers", "error_before", "error_after"]].mean()
+        table = tested.groupby("mechanism")[["covers", "error_before", "error_after", "error_refined"]].mean()
         bad = tested[tested.error_before > 0.2]
         table["error_before_bad"] = bad.groupby("mechanism").error_before.mean()
-        table["error_after_bad"] = bad.groupby("mechanism").error_after.mean()
+        for name in ("after", "refined"):
+            table[f"error_{name}_bad"] = bad.groupby("mechanism")[f"error_{name}"].mean()
         table["biased_found"] = (tested.p_value < 0.05).groupby(tested.mechanism).mean()
         parts.append(f"100 labels at a share of .3, errors on new rows\n{table.round(3).to_string()}")
-        parts.append(f"error above .2: {bad.error_before.mean():.3f} before, {bad.error_after.mean():.3f} after")
+        means = bad[["error_before", "error_after", "error_refined"]].mean().round(3).to_dict()
+        parts.append(f"where the error was above .2: {means}")
     return "\n\n".join(parts)
 
 

@@ -2,8 +2,8 @@
 
 Tables of ``PURELY_DATA/tabular``, five mechanisms (`experiments/biased.py`). First, areas under the curve of
 `SelectionAwareClassifier`, which is told the column where one decides, and of `PUClassifier(members="light")` on the
-same draws; with the true propensity taken off, and with twice what the classifier takes off. Second, labels whose odds vary
-by a factor of 3: do the ranges of `purely.audit.sensitivity` for that factor cover share and precision?
+same draws; with the true propensity taken off, and with twice what the classifier takes off. Second, labels whose odds
+vary by a factor of 3: do the ranges of `purely.audit.sensitivity` for that factor cover share and precision?
 
     PURELY_DATA=... python -m experiments.selection_study --jobs 1
 

@@ -10,6 +10,7 @@ from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 
 from purely.audit._posterior import Pool, Posterior, promised_cut
+from purely.audit._refinement import Refinement
 from purely.calibration import RAMP, ScoreCalibration, shift_to_share
 from purely.class_prior import Prior
 from purely.classifiers.base import BasePUClassifier
@@ -43,7 +44,7 @@ def calibration_of(pool: Pool, posterior: Posterior, share: float) -> ScoreCalib
 class RecalibratedClassifier(BasePUClassifier):
     """A fitted classifier whose probabilities and class prior were set right by an audit.
 
-    Made by :meth:`AuditResult.recalibrated`; the ranking is the classifier's own.
+    Made by :meth:`AuditResult.recalibrated`; the ranking is the classifier's own, unless the audited rows were given.
 
     Parameters
     ----------
@@ -57,6 +58,8 @@ class RecalibratedClassifier(BasePUClassifier):
         From the classifier's log-odds to those that agree with the audit.
     posterior_ : Posterior
         What the audit says of the pool.
+    refinement_ : Refinement or None
+        A correction of the ranking, where the audited rows were given.
     class_prior_, unlabelled_prior_ : float
         Share of positives in the audited pool.
     class_prior_interval_ : tuple of float
@@ -78,11 +81,14 @@ class RecalibratedClassifier(BasePUClassifier):
             "and audit it."
         )
 
-    def adopt(self, calibration: ScoreCalibration, prior: Prior, posterior: Posterior) -> Self:
+    def adopt(
+        self, calibration: ScoreCalibration, prior: Prior, posterior: Posterior, refinement: Refinement | None = None
+    ) -> Self:
         """Take over what an audit has found."""
         model = self.estimator
         self.calibration_ = calibration
         self.posterior_ = posterior
+        self.refinement_ = refinement
         self.classes_ = np.asarray(getattr(model, "classes_", np.array([0, 1])))
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(model, name):
@@ -92,7 +98,8 @@ class RecalibratedClassifier(BasePUClassifier):
         return self
 
     def _log_odds(self, X: Any) -> Floats:
-        return self.calibration_(model_says(self.estimator, X, "log-odds", positive=self.classes_[1]))
+        z = self.calibration_(model_says(self.estimator, X, "log-odds", positive=self.classes_[1]))
+        return z if self.refinement_ is None else self.refinement_(z, X)
 
     def threshold_for_precision(self, precision: float, confidence: float = 0.9) -> float:
         """A probability above which the audited pool has that precision, with some confidence; NaN where there is none.
@@ -106,5 +113,10 @@ class RecalibratedClassifier(BasePUClassifier):
         -------
         float
         """
+        if self.refinement_ is not None:
+            raise ValueError(
+                "the audit was of the model before its ranking was refined; audit the refined model, or recalibrate "
+                "without X."
+            )
         cut = promised_cut(self.posterior_, precision, confidence)
         return float(expit(self.calibration_(finite_log_odds(cut)))) if np.isfinite(cut) else cut

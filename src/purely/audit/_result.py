@@ -10,14 +10,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
+from sklearn.utils import check_array
 
 from purely.assumptions import AssumptionCheck
 from purely.audit._design import AuditSample, check_key, read_probability
 from purely.audit._labels import read_audit_labels
 from purely.audit._posterior import LONGER, Pool, Posterior, draw_posterior, group_pool, promised_cut
 from purely.audit._recalibrated import RecalibratedClassifier, calibration_of
+from purely.audit._refinement import Refinement, fit_refinement
+from purely.calibration import ScoreCalibration
 from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
+from purely.crossfit import model_says
 from purely.metrics import PUEstimate
 
 __all__ = ["AuditCurve", "AuditResult", "read_audit"]
@@ -226,13 +230,16 @@ class AuditResult:
         worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
         return promised_cut(worst, precision, confidence)
 
-    def recalibrated(self, model: Any) -> RecalibratedClassifier:
+    def recalibrated(self, model: Any, X: Any = None) -> RecalibratedClassifier:
         """The same classifier with probabilities and a class prior that agree with the audit.
 
         Parameters
         ----------
         model : fitted classifier
             The one whose probabilities were audited.
+        X : array or sparse matrix of shape (n, d), optional
+            The audited rows, in the order of ``sample.index``. With them the ranking is refined as well, by a small
+            linear correction (:mod:`purely.audit._refinement`); thresholds for a precision then need an audit anew.
 
         Returns
         -------
@@ -240,7 +247,20 @@ class AuditResult:
         """
         calibration = calibration_of(self.pool, self.posterior, self.share.value)
         worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-        return RecalibratedClassifier(model).adopt(calibration, self.prior, worst)
+        return RecalibratedClassifier(model).adopt(calibration, self.prior, worst, self._refined(model, X, calibration))
+
+    def _refined(self, model: Any, X: Any, calibration: ScoreCalibration) -> Refinement | None:
+        if X is None:
+            return None
+        rows = check_array(X, accept_sparse="csr", dtype=np.float64)
+        if rows.shape[0] != len(self.sample):
+            raise ValueError(
+                f"X must hold the {len(self.sample)} audited rows, in the order of sample.index; it has "
+                f"{rows.shape[0]}."
+            )
+        told = np.isfinite(self.labels)
+        log_odds = calibration(model_says(model, X, "log-odds", positive=getattr(model, "classes_", (0, 1))[1]))
+        return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, self.sample.inclusion[told])
 
     def assumptions(self, labelled: ArrayLike) -> AssumptionCheck:
         r"""Judge whether the labelled positives are a random draw of all positives, as far as the score tells.

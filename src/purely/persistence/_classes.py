@@ -90,6 +90,8 @@ declare("purely.audit:Posterior", check=_check_posterior, fields={
     "positives": array("draws", "g", low=0.0)})
 declare("purely.classifiers.selection_aware:SelectionCurve", fields={
     "columns": ints("c", low=0), "knots": array("c", None), "coef": array("c", 2), "centre": NUMBER})
+declare("purely.audit._refinement:Refinement", fields={
+    "slope": number(0.0), "intercept": NUMBER, "coef": array("d")})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
 declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
@@ -187,7 +189,8 @@ _classifier("SelectionAwareClassifier", "_map oof_probability_ oof_table_", {
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
 estimator("purely.audit:RecalibratedClassifier", (
     "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ calibration_"), {
-    **each("class_prior_ unlabelled_prior_", INSIDE), "posterior_": part("Posterior")})
+    **each("class_prior_ unlabelled_prior_", INSIDE), "posterior_": part("Posterior"),
+    "refinement_": none_or(part("Refinement", d="d"))})
 _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
