@@ -16,6 +16,7 @@ of being labelled vary by a factor gamma over the positives, and at which gamma 
 
 from purely.audit._design import AuditSample, draw_audit
 from purely.audit._labels import read_audit_labels
+from purely.audit._next import NextRows, next_to_label
 from purely.audit._posterior import Posterior
 from purely.audit._recalibrated import RecalibratedClassifier
 from purely.audit._result import AuditCurve, AuditResult, read_audit
@@ -25,10 +26,12 @@ __all__ = [
     "AuditCurve",
     "AuditResult",
     "AuditSample",
+    "NextRows",
     "Posterior",
     "RecalibratedClassifier",
     "Sensitivity",
     "draw_audit",
+    "next_to_label",
     "read_audit",
     "read_audit_labels",
     "sensitivity",

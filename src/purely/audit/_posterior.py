@@ -147,14 +147,14 @@ def draw_posterior(pool: Pool, index: Indices, positive: NDArray[np.bool_], seed
         np.asarray(np.bincount(group, weight, n_groups), dtype=np.float64)
         for weight in (positive.astype(np.float64), np.ones(index.size))
     )
-    mean, covariance = _prior_law(pool)
+    mean, covariance = prior_law(pool)
     p = expit(_slice_samples(mean, covariance, found, seen, rng))
     rest = (pool.rows - seen).astype(np.int64)
     positives = found + rng.binomial(np.broadcast_to(rest, p.shape), p).astype(np.float64)
     return Posterior(pool.rows, pool.cut, found, seen, positives)
 
 
-def _prior_law(pool: Pool) -> tuple[Floats, Floats]:
+def prior_law(pool: Pool) -> tuple[Floats, Floats]:
     """Mean and covariance of the groups' log-odds before any label is seen."""
     width = np.diff(np.concatenate([[0.0], (pool.place[1:] + pool.place[:-1]) / 2.0, [1.0]]))
     z = pool.log_odds - width @ pool.log_odds
