@@ -17,7 +17,10 @@ import purely as package
 from tests.cli.conftest import make_customers
 
 COMMON = ("--label", "fraud", "--drop", "truth", "--id", "customer")
-COMMANDS = ("inspect", "information", "prior", "represent", "fit", "predict", "evaluate", "report", "demo", "datasets")
+COMMANDS = (
+    *("inspect", "information", "prior", "represent", "fit", "predict", "evaluate", "audit", "report", "demo"),
+    "datasets",
+)
 
 
 def files_in(folder):
