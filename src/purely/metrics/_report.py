@@ -13,11 +13,11 @@ from purely.checks import RandomState, draw_seed
 from purely.class_prior import ClassPriors, Prior
 from purely.labels import Scenario
 from purely.metrics._calibration import pu_calibration_error
-from purely.metrics._estimate import OUT_OF_FOLD, Evaluation, PUEstimate, needs_prior, widened
-from purely.metrics._ranking import FUNCTIONALS as RANKING
-from purely.metrics._ranking import ranking_metric
-from purely.metrics._risk import pu_risk
-from purely.metrics._threshold import threshold_metric
+from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate, needs_prior, widened
+from purely.metrics.ranking import FUNCTIONALS as RANKING
+from purely.metrics.ranking import ranking_metric
+from purely.metrics.risk import pu_risk
+from purely.metrics.thresholds import threshold_metric
 from purely.notebook import html_table
 
 __all__ = ["PUReport", "pu_report"]

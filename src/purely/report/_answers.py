@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.plotting._style import number, percent
+from purely.plotting.style import number, percent
 from purely.report._checks import Check, worst
 from purely.report._data import Table
 from purely.report._stages import Lists, Picture, PriorFinding, Scored, Signal

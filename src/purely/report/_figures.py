@@ -8,8 +8,8 @@ import warnings
 from dataclasses import dataclass
 from typing import Any
 
-from purely.plotting._common import Display
-from purely.plotting._style import INK, import_matplotlib, style
+from purely.plotting.common import Display
+from purely.plotting.style import INK, import_matplotlib, style
 
 #: Inches; narrow enough for its letters to be read on a phone.
 _WIDTH = 5.0

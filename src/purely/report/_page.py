@@ -25,8 +25,8 @@ from purely.plotting import (
     ScoreDisplay,
     ThresholdDisplay,
 )
-from purely.plotting._style import number, percent
-from purely.plotting._threshold import LEGEND_ROOM
+from purely.plotting.style import number, percent
+from purely.plotting.thresholds import LEGEND_ROOM
 from purely.report._answers import plain
 from purely.report._checks import Check
 from purely.report._data import MAX_ROWS, Table
@@ -57,7 +57,7 @@ class Findings:
 
 def import_jinja() -> Any:
     """jinja2, or a sentence that says how to get it; matplotlib too."""
-    from purely.plotting._style import import_matplotlib
+    from purely.plotting.style import import_matplotlib
 
     try:
         import jinja2

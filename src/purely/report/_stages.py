@@ -24,8 +24,8 @@ from purely.plotting import (
     read_priors,
     threshold_table,
 )
-from purely.plotting._common import Rows as ScoredRows
-from purely.plotting._common import last_step, unlabelled_prior
+from purely.plotting.common import Rows as ScoredRows
+from purely.plotting.common import last_step, unlabelled_prior
 from purely.prior import ClassPrior
 from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.checks import RandomState
 from purely.class_prior import check_class_prior
-from purely.smi._linear import LinearRatio
+from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import PopulationWeights
 from purely.smi.objective import pn_smi
 
