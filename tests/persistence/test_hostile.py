@@ -278,6 +278,25 @@ TREES = {
 }
 
 
+SUMS = "score"
+DISTILLED = {
+    "a child far away": (in_array(f"{SUMS}.left", 0, 10**6), "outside its tree"),
+    "a loop": (in_array(f"{SUMS}.right", 0, 0), "outside its tree"),
+    "one child": (in_array(f"{SUMS}.left", 0, -1), "one child"),
+    "a column out of range": (in_array(f"{SUMS}.feature", 0, 3), "beyond the length 'd'"),
+    "a negative column": (in_array(f"{SUMS}.feature", 0, -2), "column out of range"),
+    "a leaf that is no number": (in_array(f"{SUMS}.value", 0, np.nan), "must hold numbers"),
+    "trees that overlap": (in_array(f"{SUMS}.starts", 1, 1), "child outside its tree"),
+    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "make up the whole"),
+    "trees beyond the end": (in_array(f"{SUMS}.starts", -1, 10**6), "make up the whole"),
+}
+
+
+@pytest.mark.parametrize(("change", "match"), DISTILLED.values(), ids=DISTILLED.keys())
+def test_forged_trees_of_a_distilled_classifier(change, match, files, tmp_path):
+    refused(forge(files["distilled"], tmp_path / "m", change), f"damaged or forged.*({match})")
+
+
 @pytest.mark.parametrize(("change", "match"), TREES.values(), ids=TREES.keys())
 def test_forged_trees(change, match, forest, tmp_path):
     refused(forge(forest, tmp_path / "m", change), f"damaged or forged.*({match})")

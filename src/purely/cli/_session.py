@@ -83,6 +83,11 @@ class Session:
     notes: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
 
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the command began."""
+        return time.perf_counter() - self.started
+
     def step(self, what: str) -> AbstractContextManager[Bar]:
         """Show a step with a bar and the time left while it runs."""
         return track(what)
@@ -291,7 +296,7 @@ def percent(value: float) -> str:
 
 def seconds(session: Session) -> str:
     """How long the command has run."""
-    taken = time.perf_counter() - session.started
+    taken = session.elapsed
     return f"{taken:.0f} seconds" if taken < 120 else f"{taken / 60:.1f} minutes"
 
 
