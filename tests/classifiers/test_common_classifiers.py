@@ -25,6 +25,7 @@ from purely.classifiers import (
     PULeastSquaresClassifier,
     PULogisticClassifier,
     ReweightedPUClassifier,
+    SelectionAwareClassifier,
     SelfTrainingPUClassifier,
     TwoStepPUClassifier,
 )
@@ -48,6 +49,9 @@ CLASSIFIERS = {
     "two-step": TwoStepPUClassifier(TREES, class_prior=0.5, cv=2, random_state=0),
     "self-training": SelfTrainingPUClassifier(TREES, class_prior=0.5, cv=2, n_rounds=1, random_state=0),
     "calibrated": CalibratedPUClassifier(TREES, class_prior=0.5, cv=2, random_state=0),
+    "selection-aware": SelectionAwareClassifier(
+        0.5, selection_features=[0], members=["linear", "logistic"], cv=2, random_state=0
+    ),
     "auto": PUClassifier(
         0.5, members=[NNPUClassifier(refit=False, **NETWORK), "linear", "logistic"], cv=2, device="cpu", random_state=0
     ),

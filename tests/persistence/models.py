@@ -81,6 +81,7 @@ def _estimators() -> Iterator[tuple[str, Any]]:
     mixed = [trees, boosting, "kernel-logistic", "linear", DecisionTreeClassifier(max_depth=2)]
     stack = classifiers.PUClassifier(0.5, members=mixed, weights="equal", cv=2)
     yield "distilled", classifiers.DistilledPUClassifier(stack)
+    yield "selection-aware", classifiers.SelectionAwareClassifier(selection_features=[1], members=["linear"], cv=2)
     yield "pipeline", make_pipeline(StandardScaler(), classifiers.PULogisticClassifier(purely.Prior(0.4, 0.3, 0.5)))
     if find_spec("torch") is not None:
         yield "networks", classifiers.NNPUClassifier(0.5, cv=2, n_ensemble=2, **_NETWORK)

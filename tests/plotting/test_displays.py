@@ -19,8 +19,8 @@ from purely.class_prior import ClassPriors
 from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians, make_paper_data
 from purely.metrics import pu_precision_recall_curve
-from purely.plotting import _style
-from purely.plotting._style import number, percent
+from purely.plotting import style
+from purely.plotting.style import number, percent
 from purely.prior import BestBinPrior, ClassPrior
 from purely.smi import FeatureRanking
 
@@ -246,7 +246,7 @@ def test_functions_draw_and_return_displays(data):
 
 def test_colours_can_be_told_apart_by_everyone():
     """Distances in a perceptual space, as seen without each of the three kinds of cones (Machado et al., 2009)."""
-    colours = [_style.POSITIVE, _style.UNLABELLED, _style.ESTIMATE, _style.SECOND]
+    colours = [style.POSITIVE, style.UNLABELLED, style.ESTIMATE, style.SECOND]
     rgb = np.array([mpl.colors.to_rgb(colour) for colour in colours])
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     blind = {

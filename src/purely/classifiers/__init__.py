@@ -9,6 +9,7 @@ from purely.classifiers.least_squares import PULeastSquaresClassifier
 from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import NNPUClassifier
 from purely.classifiers.reweighted import ReweightedPUClassifier
+from purely.classifiers.selection_aware import SelectionAwareClassifier
 from purely.classifiers.self_training import SelfTrainingPUClassifier
 from purely.classifiers.thresholds import (
     threshold_for_cost,
@@ -28,6 +29,7 @@ __all__ = [
     "PULeastSquaresClassifier",
     "PULogisticClassifier",
     "ReweightedPUClassifier",
+    "SelectionAwareClassifier",
     "SelfTrainingPUClassifier",
     "TwoStepPUClassifier",
     "threshold_for_cost",

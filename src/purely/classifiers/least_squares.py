@@ -15,8 +15,8 @@ from purely.classifiers.weights import normalised_weights
 from purely.folds import deal_folds
 from purely.labels import PULabels, check_scenario
 from purely.nn.scaling import Scaling, column_scaling
-from purely.smi._linear import _check_grid, _default_bandwidths
 from purely.smi.basis import Bases, GaussianBases, UserBasis, draw_centers, median_distance, row_blocks
+from purely.smi.linear import check_grid, default_bandwidths
 from purely.smi.model_choice import PopulationWeights, best_cell, moments, results_table
 from purely.smi.objective import BasisSums, linear_objective, ridge_path, ridge_solution
 from purely.threads import one_blas_thread
@@ -157,7 +157,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
 
     def _alphas(self, labels: PULabels) -> Floats:
         if self.alpha is not None:
-            return _check_grid(self.alpha, "alpha", positive=False)
+            return check_grid(self.alpha, "alpha", positive=False)
         least = np.log10(0.1 / max(10, min(labels.n_positive, labels.n_unlabelled)))
         return np.logspace(least, 1.0, int(np.ceil(2.0 * (1.0 - least))) + 1)
 
@@ -166,13 +166,13 @@ class PULeastSquaresClassifier(BasePUClassifier):
             return UserBasis(_with_constant, X.shape[1] + 1)
         if self.basis != "gaussian":
             raise ValueError(f"basis must be 'gaussian' or 'linear'; {self.basis!r} was given.")
-        grid = None if self.bandwidth is None else _check_grid(self.bandwidth, "bandwidth", positive=True)
+        grid = None if self.bandwidth is None else check_grid(self.bandwidth, "bandwidth", positive=True)
         drawn = self._scaled(draw_centers(X, self.n_centers, seed), sparse=sp.issparse(X))
         self.centers_ = drawn
         origin = None if sp.issparse(X) else drawn.mean(axis=0)
         shifted = drawn if origin is None else drawn - origin
         if grid is None:
-            grid = _default_bandwidths(median_distance(drawn, shifted, origin))
+            grid = default_bandwidths(median_distance(drawn, shifted, origin))
         return GaussianBases(shifted, origin, grid, True)
 
     def _scaled(self, rows: Any, *, sparse: bool | None = None) -> Any:

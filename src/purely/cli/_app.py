@@ -31,6 +31,7 @@ COMMANDS = {
     "fit": "Learn a classifier and save it.",
     "predict": "Which ones? Scores of any number of rows.",
     "evaluate": "Can it be trusted, without negatives?",
+    "audit": "A few labels that settle it.",
     "report": "Everything on one HTML page.",
     "demo": "The whole story on artificial data.",
     "datasets": "The seven public datasets.",

@@ -17,6 +17,7 @@ from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
+from purely.cli._reasons import Reasons
 from purely.cli._scoring import load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.cli._tally import Tally, label_rows, scored_rows
@@ -56,6 +57,9 @@ def app(
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
+    reasons: Annotated[
+        int, typer.Option(min=0, max=50, metavar="N", help="Write the N columns that speak most for or against a row.")
+    ] = 0,
     escape_formulas: o.EscapeFormulas = False,
     exact: Annotated[
         bool,
@@ -82,10 +86,14 @@ def app(
     known about the share of positives. Where no threshold can promise a precision,
     nothing is written.
 
+    --reasons 3 adds the three columns that move a row's score most away from that
+    of other rows of the file, and by how much; all columns together add up to the
+    difference. It takes longer: best with --top.
+
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
       purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
-      purely predict fraud.purely new.csv --top 100 > worst.csv
+      purely predict fraud.purely new.csv --top 100 --reasons 3 > worst.csv
       purely predict fraud.purely pool/ -o scores/ --jobs 4
       zcat new.csv.gz | purely predict fraud.purely - > scores.csv
     """
@@ -94,12 +102,10 @@ def app(
     if len(given) > 1:
         raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
     if file.is_dir():
-        if out is None or given.keys() & {"share", "top"}:
-            what = (
-                "is scored into another one: add --out."
-                if out is None
-                else "has no --share and --top: they need all rows."
-            )
+        if out is None or given.keys() & {"share", "top"} or reasons:
+            what = "is scored into another one: add --out."
+            if out is not None:
+                what = "is scored file by file, without --share, --top and --reasons: they need rows of all files."
             raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
         limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
         ids_asked = None if id is None else tuple(id)
@@ -116,13 +122,14 @@ def app(
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])
         tally = Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
-            rows = _reported(scored_rows(scorer, source, ids, interval=interval), source, step, session)
+            rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
             if top is not None:
                 rows = _highest(rows, top, tally)
             elif share is not None:
                 rows = _for_share(rows, share, tally)
-            _write(rows, writer, tally, counted=top is not None)
+            _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
     session.note(*said_of_formulas(writer))
     summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
@@ -182,10 +189,13 @@ def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, se
         yield batch
 
 
-def _write(rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: Tally, *, counted: bool) -> None:
+def _write(
+    rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: Tally, *, counted: bool, why: Reasons | None
+) -> None:
     """Write rows with their labels; what was read is what is written."""
     for batch in rows:
-        writer.write(label_rows(batch, tally, counted=counted))
+        labelled = label_rows(batch, tally, counted=counted)
+        writer.write(why.beside(labelled) if why else labelled)
     if not counted and writer.n_rows != tally.rows:
         raise CommandError(f"{writer.n_rows:,} of {tally.rows:,} rows were written; nothing is kept.")
 

@@ -40,7 +40,11 @@ EXTRAS = {
 #: Errors whose text is a sentence for the user, by name: their modules need not be loaded to be recognised.
 SENTENCES = ("CommandError", "TableError", "FileError", "MissingFileError", "ModelFileError", "DownloadError")
 #: What parameters of the library are called here, and how advice is recognised that is about Python alone.
-OPTIONS = ((r"\bset class_prior\b", "give --class-prior"), (r"\bclass_prior\b", "--class-prior"))
+OPTIONS = (
+    (r"\bset class_prior\b", "give --class-prior"),
+    (r"\bclass_prior\b", "--class-prior"),
+    (r"looks like an identifier and is left out", "looks like an identifier; --id carries it to the output"),
+)
 PYTHON = re.compile(r"\w=\S|[a-z]_[a-z]|\w_\b|\bX\b")
 WORDS: dict[type[Warning], str] = {
     OverfittingWarning: "the networks fit the rows they were trained on better than rows held out, so those rows look "

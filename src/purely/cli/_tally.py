@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from purely.cli._reasons import Reasons
 from purely.cli._scoring import Scorer
 from purely.tables import TableSource
 
@@ -69,17 +70,20 @@ class Tally:
 
 
 def scored_rows(
-    scorer: Scorer, source: TableSource, ids: Sequence[str], *, interval: bool = False
+    scorer: Scorer, source: TableSource, ids: Sequence[str], *, interval: bool = False, why: Reasons | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Batches of ids (or records' numbers), scores and probabilities, and the ends of these where asked for."""
+    """Batches of ids (or records' numbers), scores and probabilities; where asked for, the ends of these, and cells."""
     names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
-    own = [name if name not in (*names, "label") else f"{name} (id)" for name in ids]
+    taken = (*names, "label", *(why.names if why else []))
+    own = [name if name not in taken else f"{name} (id)" for name in ids]
+    names += [Reasons.CELLS] if why else []
     for scored in scorer.score(source, ids):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
         if interval:
             parts += [pa.array(end) for end in scorer.classifier.probability_interval(scored.log_odds).T]
+        parts += [why.carry(scored.batch)] if why else []
         yield pa.record_batch(parts, names=[*(own or ["row"]), *names])
 
 

@@ -24,11 +24,11 @@ from purely.metrics._curves import (
     pu_precision_recall_curve,
     pu_roc_curve,
 )
-from purely.metrics._estimate import PUEstimate
-from purely.metrics._ranking import pu_average_precision, pu_roc_auc
 from purely.metrics._report import PUReport, pu_report
-from purely.metrics._risk import pu_risk
-from purely.metrics._threshold import (
+from purely.metrics.estimate import PUEstimate
+from purely.metrics.ranking import pu_average_precision, pu_roc_auc
+from purely.metrics.risk import pu_risk
+from purely.metrics.thresholds import (
     pu_accuracy,
     pu_balanced_accuracy,
     pu_f1,

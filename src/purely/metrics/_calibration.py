@@ -23,7 +23,7 @@ from sklearn.utils import check_scalar
 
 from purely.checks import RandomState, level_to_z
 from purely.labels import Scenario
-from purely.metrics._estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, needs_prior
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, needs_prior
 
 __all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
 

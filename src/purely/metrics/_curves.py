@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from purely.checks import RandomState
 from purely.labels import Scenario
-from purely.metrics._estimate import MAX_GROUPS, Evaluation, Floats, Functional, group_scores, needs_prior
-from purely.metrics._ranking import false_positive_mass, precision_at
+from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, group_scores, needs_prior
+from purely.metrics.ranking import false_positive_mass, precision_at
 
 __all__ = ["PUPrecisionRecallCurve", "PUROCCurve", "pu_precision_recall_curve", "pu_roc_curve"]
 

@@ -21,10 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purely.crossfit import Statement
-from purely.metrics._estimate import Floats, Functional, group_scores
-from purely.metrics._ranking import FUNCTIONALS as RANKING
-from purely.metrics._risk import LOSSES, risk_functional
-from purely.metrics._threshold import FUNCTIONALS as THRESHOLD
+from purely.metrics.estimate import Floats, Functional, group_scores
+from purely.metrics.ranking import FUNCTIONALS as RANKING
+from purely.metrics.risk import LOSSES, risk_functional
+from purely.metrics.thresholds import FUNCTIONALS as THRESHOLD
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from purely.class_prior import Prior, read_prior
 from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
-from purely.metrics._estimate import Evaluation
+from purely.metrics.estimate import Evaluation
 from purely.model_selection._criteria import CRITERIA, find_criterion
 
 __all__ = ["PUScorer", "pu_scorer", "pu_scorer_names"]

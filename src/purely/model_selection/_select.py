@@ -22,7 +22,7 @@ from purely.checks import RandomState, draw_seed, level_to_z
 from purely.crossfit import Statement, model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
-from purely.metrics._estimate import Evaluation, Floats, PUEstimate
+from purely.metrics.estimate import Evaluation, Floats, PUEstimate
 from purely.model_selection._criteria import Criterion, find_criterion
 from purely.model_selection._split import PUStratifiedKFold
 

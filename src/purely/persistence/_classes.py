@@ -31,6 +31,11 @@ def _check_prior(state: State, at: Place) -> None:
     at.need(state["low"] <= state["value"] <= state["high"], "must have its value between its ends")
 
 
+def _check_posterior(state: State, at: Place) -> None:
+    at.need((state["positives"] <= state["rows"]).all(), "has more positives than rows")
+    at.need((state["found"] <= state["seen"]).all(), "has more positives than labels")
+
+
 def _check_network(state: State, at: Place) -> None:
     layers = [*state["encoder"], *state["head"]]
     at.need(state["head"], "must have a layer that ends in the outputs")
@@ -80,6 +85,13 @@ declare("purely.class_prior:Prior", check=_check_prior, fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
 declare("purely.calibration:ScoreCalibration", fields={
     **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
+declare("purely.audit:Posterior", check=_check_posterior, fields={
+    "rows": array("g", low=1.0), "cut": array("g", low=0.0, high=1.0), **each("found seen", array("g", low=0.0)),
+    "positives": array("draws", "g", low=0.0)})
+declare("purely.classifiers.selection_aware:SelectionCurve", fields={
+    "columns": ints("c", low=0), "knots": array("c", None), "coef": array("c", 2), "centre": NUMBER})
+declare("purely.audit._refinement:Refinement", fields={
+    "slope": number(0.0), "intercept": NUMBER, "coef": array("d")})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
 declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
@@ -193,7 +205,13 @@ _classifier("BaggingPUClassifier", _MAPPED, {"estimators_": either(FOREST, many(
 _classifier("CalibratedPUClassifier", f"{_MAPPED} estimator_ calibration_")
 _classifier("ElkanNotoClassifier", f"{_META} estimator_ _log_counts _shift")
 _classifier("ReweightedPUClassifier", f"{_META} _map? oof_probability_? estimator_")
+_classifier("SelectionAwareClassifier", "_map oof_probability_ oof_table_", {
+    "classifier_": part("PUClassifier", d="d"), "selection_": none_or(part("SelectionCurve"))})
 _classifier("SelfTrainingPUClassifier", f"{_MAPPED} estimator_ class_prior_path_")
+estimator("purely.audit:RecalibratedClassifier", (
+    "classes_ prior_ class_prior_ unlabelled_prior_ class_prior_interval_ calibration_"), {
+    **each("class_prior_ unlabelled_prior_", INSIDE), "posterior_": part("Posterior"),
+    "refinement_": none_or(part("Refinement", d="d"))})
 _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------

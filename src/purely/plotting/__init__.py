@@ -25,7 +25,7 @@ from purely.plotting._information import InformationDisplay
 from purely.plotting._prior import ClassPriorDisplay, PriorReading, read_priors
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
-from purely.plotting._threshold import ThresholdDisplay, ThresholdTable, threshold_table
+from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, threshold_table
 
 __all__ = [
     "ClassPriorDisplay",

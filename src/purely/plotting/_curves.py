@@ -22,8 +22,8 @@ from purely.metrics import (
     pu_roc_auc,
     pu_roc_curve,
 )
-from purely.plotting._common import Display, Rows, model_rows, nothing_to_show, read_rows
-from purely.plotting._style import ESTIMATE, INK, UNLABELLED, label, percent, say_instead
+from purely.plotting.common import Display, Rows, model_rows, nothing_to_show, read_rows
+from purely.plotting.style import ESTIMATE, INK, UNLABELLED, label, percent, say_instead
 
 __all__ = ["PUCalibrationDisplay", "PUPrecisionRecallDisplay", "PUROCDisplay"]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, level_to_z
-from purely.plotting._common import Display
-from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.plotting.common import Display
+from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
 from purely.smi import PUSMI, FeatureRanking, rank_features
 
 __all__ = ["FeatureDisplay"]

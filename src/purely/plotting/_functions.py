@@ -13,7 +13,7 @@ from purely.plotting._information import InformationDisplay
 from purely.plotting._prior import ClassPriorDisplay
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
-from purely.plotting._threshold import ThresholdDisplay
+from purely.plotting.thresholds import ThresholdDisplay
 
 
 def plot_scores(

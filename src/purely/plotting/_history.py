@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.plotting._common import Display, last_step
-from purely.plotting._style import ESTIMATE, POSITIVE, label, say_instead
+from purely.plotting.common import Display, last_step
+from purely.plotting.style import ESTIMATE, POSITIVE, label, say_instead
 
 __all__ = ["HistoryDisplay"]
 

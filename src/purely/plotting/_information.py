@@ -13,8 +13,8 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
-from purely.plotting._common import Display
-from purely.plotting._style import ESTIMATE, POSITIVE, label, number, percent, say_instead
+from purely.plotting.common import Display
+from purely.plotting.style import ESTIMATE, POSITIVE, label, number, percent, say_instead
 from purely.smi import PUSMI, InformationInterval
 
 __all__ = ["InformationDisplay"]

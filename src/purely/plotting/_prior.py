@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from purely.checks import level_to_z
 from purely.class_prior import ClassPriors
 from purely.labels import Scenario
-from purely.plotting._common import Display, Floats, nothing_to_show, read_rows
-from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.plotting.common import Display, Floats, nothing_to_show, read_rows
+from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
 from purely.prior.auto import METHODS, ClassPrior
 from purely.prior.one_dimensional import read_scores
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
-from purely.plotting._common import Display, Floats, Mask
-from purely.plotting._style import POSITIVE, UNLABELLED, label, say_instead, sequential
+from purely.plotting.common import Display, Floats, Mask
+from purely.plotting.style import POSITIVE, UNLABELLED, label, say_instead, sequential
 
 __all__ = ["RepresentationDisplay"]
 

@@ -11,8 +11,8 @@ from sklearn.isotonic import isotonic_regression
 
 from purely.class_prior import Prior
 from purely.labels import Scenario
-from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
-from purely.plotting._style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
+from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
 
 __all__ = ["DensityRatioDisplay", "ScoreDisplay"]
 

@@ -18,7 +18,7 @@ __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 
 #: Spread of the share's log-odds around the best bin's: where positives are rare, best bin reads two or three times too
 #: much, where they are common about what is true (`experiments/promises.py`). Interpolated between the two shares.
-LEEWAY = ((0.2, 2.0), (0.5, 0.5))
+LEEWAY = ((0.3, 2.0), (0.5, 0.2))
 
 
 def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:

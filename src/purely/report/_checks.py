@@ -9,7 +9,7 @@ import numpy as np
 
 from purely.assumptions import LEAK, STRONG, check_assumptions, column_areas
 from purely.class_prior import Prior
-from purely.plotting._style import percent
+from purely.plotting.style import percent
 from purely.report._data import Table
 from purely.report._stages import Lists, PriorFinding, Scored, Signal
 

@@ -10,13 +10,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.checks import RandomState
 from purely.labels import check_scenario
-from purely.smi._linear import LinearRatio
 from purely.smi.inference import (
     InformationInterval,
     SMIInterval,
     fold_interaction_variance,
     information_interval,
 )
+from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import PopulationWeights, moments
 from purely.smi.objective import information_from_objective, pu_objective, smi_from_information
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.checks import RandomState
 from purely.class_prior import check_class_prior
-from purely.smi._linear import LinearRatio
+from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import PopulationWeights
 from purely.smi.objective import pn_smi
 
@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 
 
 class PNSMI(LinearRatio):
-    r"""Squared-loss mutual information from labels of both classes, in closed form (appendix E of [1]_).
+    r"""Squared-loss mutual information from labels of both classes, in closed form (the paper's appendix E).
+
+    The model is that of appendix E of [1]_.
 
     The supervised counterpart of :class:`PUSMI` with the same interface: one ratio a class,
     :math:`w_y(x) = p(x \mid y)/p(x)`, each linear in the same basis.

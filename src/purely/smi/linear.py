@@ -180,7 +180,7 @@ class LinearRatio(PUEstimator):
         check_scalar(self.intercept, "intercept", (bool, np.bool_))
         self.classes_ = labels.classes
         if self.alpha is not None:
-            _check_grid(self.alpha, "alpha", positive=False)
+            check_grid(self.alpha, "alpha", positive=False)
         self._bases = self._make_bases(X, labels)
         self.sums_ = BasisSums.zeros(
             self._bases.n_bases, n_folds, self._bases.n_functions, second_of_positives=self._second_of_positives()
@@ -193,7 +193,7 @@ class LinearRatio(PUEstimator):
             return UserBasis.probe(self.basis, X)
         if not (isinstance(self.basis, str) and self.basis == "gaussian"):
             raise ValueError(f"basis must be 'gaussian' or a function of the rows; {self.basis!r} was given.")
-        grid = None if self.bandwidth is None else _check_grid(self.bandwidth, "bandwidth", positive=True)
+        grid = None if self.bandwidth is None else check_grid(self.bandwidth, "bandwidth", positive=True)
         pool = X if self._supervised else X[np.flatnonzero(~labels.positive)]
         if self.centers is not None:
             centers = check_array(self.centers, dtype=np.float64, input_name="centers")
@@ -210,7 +210,7 @@ class LinearRatio(PUEstimator):
         if grid is None:
             # a single centre, or copies of one, has no distance to itself; the rows may still have one to it
             median = median_distance(centers, shifted, origin) or median_distance(X, shifted[:1], origin)
-            grid = _default_bandwidths(median)
+            grid = default_bandwidths(median)
         return GaussianBases(shifted, origin, grid, bool(self.intercept))
 
     def _add_batch(self, X: Any, labels: PULabels, folds: NDArray[np.intp]) -> None:
@@ -274,7 +274,7 @@ class LinearRatio(PUEstimator):
         and the ratio then explodes between and beyond the rows.
         """
         if self.alpha is not None:
-            return _check_grid(self.alpha, "alpha", positive=False)
+            return check_grid(self.alpha, "alpha", positive=False)
         smaller = max(float(self.sums_.count.sum(axis=1).min()), 10.0)
         decades = np.log10(_LARGEST_ALPHA * smaller)
         return np.logspace(-np.log10(smaller), np.log10(_LARGEST_ALPHA), int(np.ceil(2 * decades)) + 1)
@@ -380,7 +380,7 @@ def _check_folds(folds: ArrayLike, labels: PULabels) -> NDArray[np.intp]:
     return numbers.astype(np.intp)
 
 
-def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:
+def check_grid(values: Any, name: str, *, positive: bool) -> Floats:
     """A number or a list of numbers as a sorted array; `positive` says whether zero is refused."""
     try:
         given = np.atleast_1d(np.asarray(values))
@@ -403,7 +403,8 @@ def _check_grid(values: Any, name: str, *, positive: bool) -> Floats:
     return grid
 
 
-def _default_bandwidths(median: float) -> Floats:
+def default_bandwidths(median: float) -> Floats:
+    """Widths around the median distance of rows."""
     if median * 10.0**-_BANDWIDTH_DECADES < 1.0 / LARGEST_VALUE:
         warnings.warn(
             "the rows of X are all the same, or differ by less than can be squared: the estimate is that x tells "

@@ -13,8 +13,8 @@ from purely.checks import RandomState
 from purely.class_prior import Prior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
-from purely.plotting._common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
-from purely.plotting._style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 

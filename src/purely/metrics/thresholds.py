@@ -1,7 +1,7 @@
 r"""Metrics of predicted classes.
 
 With recall :math:`r = E_P[\hat y]`, the share of rows predicted positive :math:`q = E_X[\hat y]` and the prior
-:math:`\pi` (see :mod:`purely.metrics._estimate` for :math:`E_X`):
+:math:`\pi` (see :mod:`purely.metrics.estimate` for :math:`E_X`):
 
 .. math::
 
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 
 from purely.checks import RandomState
 from purely.labels import Scenario
-from purely.metrics._estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, needs_prior
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, needs_prior
 
 __all__ = [
     "pu_accuracy",

@@ -38,7 +38,7 @@ class Display:
         self
             With `ax_` and `figure_`.
         """
-        from purely.plotting._style import new_axes, style
+        from purely.plotting.style import new_axes, style
 
         with style():
             self.ax_ = new_axes(ax, self._size())

@@ -30,7 +30,7 @@ from numpy.typing import ArrayLike
 
 from purely.checks import RandomState
 from purely.labels import Scenario
-from purely.metrics._estimate import (
+from purely.metrics.estimate import (
     MAX_GROUPS,
     Evaluation,
     Floats,

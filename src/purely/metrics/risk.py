@@ -30,7 +30,7 @@ from scipy.special import expit
 
 from purely.checks import RandomState
 from purely.labels import Scenario
-from purely.metrics._estimate import (
+from purely.metrics.estimate import (
     HALF_A_ROW,
     MAX_GROUPS,
     Evaluation,

@@ -1,0 +1,122 @@
+"""Labels that were not chosen at random: what naming the column is worth, and whether ranges for gamma hold.
+
+Tables of ``PURELY_DATA/tabular``, five mechanisms (`experiments/biased.py`). First, areas under the curve of
+`SelectionAwareClassifier`, which is told the column where one decides, and of `PUClassifier(members="light")` on the
+same draws; with the true propensity taken off, and with twice what the classifier takes off. Second, labels whose odds
+vary by a factor of 3: do the ranges of `purely.audit.sensitivity` for that factor cover share and precision?
+
+    PURELY_DATA=... python -m experiments.selection_study --jobs 1
+
+Fits are kept in the folder `--fits`, which `experiments/audit_study.py` uses too; some 10 seconds a fit on one core.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import logit
+from sklearn.metrics import roc_auc_score
+
+from experiments.biased import MECHANISMS, PRIOR, fitted_scores, table_names
+from experiments.entry import Options, in_parallel, option, read_options
+from experiments.records import provenance
+from purely.audit import Sensitivity
+
+GAMMA = 3.0
+
+
+@dataclass(frozen=True)
+class SelectionStudy(Options):
+    """Options of the study."""
+
+    tables: tuple[str, ...] = option((), "names of tables; all where none is named")
+    every: int = option(3, "of the tables, one in so many has ranges for gamma")
+    fits: Path = option(Path("build/fits"), "folder of fits that are kept")
+
+
+SMOKE: dict[str, Any] = {"tables": ("vehicle",), "fits": Path("build/smoke/fits")}
+
+
+def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
+    """Areas and errors of both classifiers on a draw."""
+    warnings.filterwarnings("ignore")
+    scores = fitted_scores(name, mechanism, 0, folder)
+    z = logit(np.clip(scores.test, 1e-12, 1.0 - 1e-12))
+    return {
+        "study": "areas",
+        "table": name,
+        "mechanism": mechanism,
+        "area": roc_auc_score(scores.truth, scores.test),
+        "area_aware": roc_auc_score(scores.truth, scores.aware),
+        "area_twice": roc_auc_score(scores.truth, z - 2.0 * scores.propensity),
+        "area_true": roc_auc_score(scores.truth, z - scores.true_propensity),
+        "error": np.mean((scores.test > 0.5) != scores.truth),
+        "error_aware": np.mean((scores.aware > 0.5) != scores.truth),
+        "prior": scores.prior[0],
+        "prior_aware": scores.aware_prior[0],
+        "covers": scores.prior[1] <= PRIOR <= scores.prior[2],
+        "covers_aware": scores.aware_prior[1] <= PRIOR <= scores.aware_prior[2],
+        "fit_commit": str(scores.commit),
+    }
+
+
+def ranges(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
+    """Whether ranges for gamma cover share and precision in the pool."""
+    warnings.filterwarnings("ignore")
+    scores = fitted_scores(name, mechanism, 0, folder, GAMMA)
+    q, (value, low, high) = scores.pool, scores.prior
+    found = Sensitivity(GAMMA, 0.5, q, np.ones(q.size), (low / value, high / value), 0.9)
+    plain, called = found.at(1.0), q > 0.5
+    precision = float(scores.hidden[called].mean()) if called.any() else np.nan
+    share = float(scores.hidden.mean())
+    row = {"study": "ranges", "table": name, "mechanism": mechanism, "fit_commit": str(scores.commit)}
+    for said, own in (("", plain), ("_gamma", found)):
+        row[f"share{said}"] = own.share.low <= share <= own.share.high
+        row[f"width{said}"] = own.share.high - own.share.low
+        row[f"precision{said}"] = bool(own.precision.low <= precision <= own.precision.high) if called.any() else np.nan
+    return row
+
+
+def summarise(rows: pd.DataFrame) -> str:
+    """Means by mechanism."""
+    first = rows[rows.study == "areas"].dropna(axis=1, how="all")
+    table = first.groupby("mechanism").mean(numeric_only=True)
+    table["worse_by_.01"] = (first.area_aware < first.area - 0.01).groupby(first.mechanism).mean()
+    table["prior_error"] = (first.prior - PRIOR).abs().groupby(first.mechanism).mean()
+    table["prior_error_aware"] = (first.prior_aware - PRIOR).abs().groupby(first.mechanism).mean()
+    table["covers"] = first.covers.astype(float).groupby(first.mechanism).mean()
+    table["covers_aware"] = first.covers_aware.astype(float).groupby(first.mechanism).mean()
+    second = rows[rows.study == "ranges"]
+    columns = ["share", "share_gamma", "width", "width_gamma", "precision", "precision_gamma"]
+    covered = second[columns].astype(float).groupby(second.mechanism).mean()
+    covered.loc["all"] = second[columns].astype(float).mean()
+    return (
+        f"{len(first)} draws; area {first.area.mean():.4f}, selection-aware {first.area_aware.mean():.4f}, "
+        f"worse by .01 in {(first.area_aware < first.area - 0.01).mean():.1%}\n{table.T.round(3).to_string()}\n\n"
+        f"{len(second)} draws with odds that vary by {GAMMA:g}: covered without and with gamma\n"
+        f"{covered.round(3).to_string()}"
+    )
+
+
+def main() -> None:
+    options = read_options(SelectionStudy, __doc__, SMOKE)
+    provenance()  # the commit at the start is that of the run
+    named = options.tables or tuple(table_names())
+    first = [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS]
+    second = [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]]
+    rows = [*in_parallel(areas, first, options.jobs), *in_parallel(ranges, second, options.jobs)]
+    table = pd.DataFrame(rows).round(5)
+    options.out.mkdir(parents=True, exist_ok=True)
+    table.assign(**provenance()).to_csv(options.out / "selection.csv", index=False)
+    print(summarise(table))
+
+
+if __name__ == "__main__":
+    from experiments.selection_study import main as run  # by its name, so that workers find what the module caches
+
+    run()

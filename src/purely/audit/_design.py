@@ -1,0 +1,198 @@
+r"""Which rows of a pool to label: drawn with known probabilities that favour doubtful and high-scoring rows.
+
+With :math:`q_i` the model's probability of row :math:`i`, the row's size is
+
+.. math:: s_i = (1 - u) \frac{a_i}{\bar a} + u, \qquad a_i = \sqrt{q_i (1 - q_i) + \epsilon},
+
+in proportion to the spread of a label where the model is right, with a floor :math:`\epsilon` and a uniform part
+:math:`u` for where it is not. The row is drawn with probability :math:`\pi_i = \min(1, t s_i)`, :math:`\sum \pi_i = n`.
+Rows are laid end to end in the order of their scores, each as long as its probability; every whole step from a random
+start hits one (systematic sampling), so that no region of the score is left out.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from purely.checks import RandomState, check_number, draw_seed
+
+__all__ = ["AuditSample", "draw_audit", "pool_key", "read_probability", "row_sizes"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+#: Spread that every label is believed to have, whatever the model says; and share of the draw that is uniform.
+FLOOR, UNIFORM = 0.002, 0.1
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """Rows of a pool that are to be labelled, and how they were drawn.
+
+    Attributes
+    ----------
+    index : ndarray of shape (n,)
+        Places of the rows in the pool, in random order; those of an earlier round come first.
+    inclusion : ndarray of shape (n,)
+        Probability with which each row was to be drawn, in any of the rounds.
+    round : ndarray of shape (n,)
+        The round that drew each row, from 1.
+    n_pool : int
+        Rows of the pool.
+    key : int
+        Checksum of the pool's probabilities: an audit is read with those it was drawn by.
+    ids : tuple, optional
+        Names of the rows, where the pool has some.
+    """
+
+    index: Indices
+    inclusion: Floats
+    round: Indices
+    n_pool: int
+    key: int
+    ids: tuple[Any, ...] | None = None
+
+    def __len__(self) -> int:
+        return int(self.index.size)
+
+    def __str__(self) -> str:
+        rounds = f" in {self.round.max()} rounds" if len(self) and self.round.max() > 1 else ""
+        return (
+            f"{len(self)} of {self.n_pool} rows drawn{rounds}, with probabilities from {self.inclusion.min():.2g} to "
+            f"{self.inclusion.max():.2g}"
+        )
+
+
+def draw_audit(
+    probability: ArrayLike,
+    n: int,
+    *,
+    random_state: RandomState = None,
+    id: Sequence[Any] | None = None,
+    after: AuditSample | None = None,
+) -> AuditSample:
+    """Draw rows of a pool for labelling, with known probabilities, see :mod:`purely.audit`.
+
+    Parameters
+    ----------
+    probability : array-like of shape (n_pool,)
+        What a model says of the pool: the probability of the positive class of each row. A model that is wrong makes
+        the audit less precise, never invalid.
+    n : int
+        Rows to draw.
+    random_state : int, RandomState or None, default=None
+    id : sequence of length n_pool, optional
+        Names of the rows; the sample keeps those of its rows.
+    after : AuditSample, optional
+        An earlier round on the same pool; `n` rows are drawn beside it, and the sample is that of both rounds.
+
+    Returns
+    -------
+    AuditSample
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import draw_audit
+    >>> probability = np.linspace(0.01, 0.6, 1000)
+    >>> sample = draw_audit(probability, 50, random_state=0)
+    >>> len(sample), bool(sample.inclusion.min() > 0)
+    (50, True)
+    >>> len(draw_audit(probability, 30, random_state=1, after=sample))
+    80
+    """
+    q = read_probability(probability)
+    n = check_number("n", n, 1, integer=True)
+    if id is not None and len(id) != q.size:
+        raise ValueError(f"id and probability must have the same length; they have {len(id)} and {q.size} rows.")
+    left = np.ones(q.size, dtype=bool)
+    if after is not None:
+        check_key(after, q)
+        left[after.index] = False
+    if n > left.sum():
+        what = "the pool has" if after is None else "the first rounds have left"
+        raise ValueError(f"n must be at most the {int(left.sum())} rows that {what}; {n} was given.")
+    rng = np.random.default_rng(draw_seed(random_state))
+    sizes, rows = row_sizes(q), np.flatnonzero(left)
+    chances = np.zeros(q.size)
+    chances[rows] = inclusion_probabilities(sizes[rows], n)
+    drawn = rng.permutation(rows[_every_step(q[rows], chances[rows], rng)])
+    index, inclusion, number = drawn, chances[drawn], np.ones(n, dtype=np.intp)
+    if after is not None:
+        earlier = _first_chances(after, sizes)
+        index = np.concatenate([after.index, drawn])
+        again = inclusion_probabilities(sizes, n)  # what a row of the first round would have had in this one
+        inclusion = 1.0 - (1.0 - earlier[index]) * (1.0 - np.where(chances > 0.0, chances, again)[index])
+        number = np.concatenate([after.round, np.full(n, after.round.max() + 1)])
+    ids = None if id is None else tuple(id[int(i)] for i in index)
+    return AuditSample(index, inclusion, number, q.size, pool_key(q), ids)
+
+
+def row_sizes(probability: Floats) -> Floats:
+    """Sizes of rows, to which their probabilities of being drawn are in proportion; the mean is 1."""
+    spread = np.sqrt(probability * (1.0 - probability) + FLOOR)
+    return (1.0 - UNIFORM) * spread / spread.mean() + UNIFORM
+
+
+def inclusion_probabilities(sizes: Floats, n: int) -> Floats:
+    """Probabilities in proportion to sizes, none above 1, that sum to `n`."""
+    certain = np.zeros(sizes.size, dtype=bool)
+    while True:
+        room = n - int(certain.sum())
+        if room <= 0 or certain.all():
+            return certain.astype(np.float64)
+        chances = np.where(certain, 1.0, room * sizes / sizes[~certain].sum())
+        if (chances <= 1.0 + 1e-12).all():
+            return np.minimum(chances, 1.0)
+        certain = chances >= 1.0
+
+
+def _every_step(score: Floats, chances: Floats, rng: np.random.Generator) -> Indices:
+    """Places that whole steps from a random start hit, the rows lying end to end by score, equal ones at random."""
+    order = np.lexsort((rng.random(score.size), score))
+    ends = np.cumsum(chances[order])
+    ends[-1] = round(ends[-1])  # rounding must not lose the last step
+    return order[np.diff(np.floor(ends + rng.random()), prepend=0.0) > 0.0]
+
+
+def _first_chances(sample: AuditSample, sizes: Floats) -> Floats:
+    """Probabilities of all rows to be drawn by the rounds of a sample, as far as their sizes tell."""
+    return np.minimum(1.0, inclusion_probabilities(sizes, len(sample)))
+
+
+def read_probability(probability: ArrayLike) -> Floats:
+    """Probabilities of a pool, checked."""
+    q = np.asarray(probability, dtype=np.float64)
+    if q.ndim == 2 and q.shape[1] == 2:
+        raise ValueError("probability must hold one number a row; of predict_proba take the second column, [:, 1].")
+    q = q.ravel()
+    if q.size == 0:
+        raise ValueError("probability is empty: there is no row to draw from.")
+    if not np.isfinite(q).all() or q.min() < 0.0 or q.max() > 1.0:
+        raise ValueError("probability must hold numbers from 0 to 1; scores of other kinds are not probabilities.")
+    return q
+
+
+def pool_key(probability: Floats) -> int:
+    """Checksum of a pool's probabilities, to six digits: another machine may round the last ones otherwise."""
+    return zlib.crc32(np.round(probability, 6).tobytes())
+
+
+def check_key(sample: AuditSample, probability: Floats) -> None:
+    """Refuse probabilities that a sample was not drawn by."""
+    if sample.n_pool != probability.size:
+        raise ValueError(
+            f"the audit was drawn from {sample.n_pool} rows and probability has {probability.size}; give the "
+            "probabilities of the whole pool that it was drawn by."
+        )
+    if sample.key != pool_key(probability):
+        raise ValueError(
+            "probability is not what the audit was drawn by: another model, or the rows in another order. Read it with "
+            "the probabilities that draw_audit was given."
+        )

@@ -1,0 +1,303 @@
+"""``purely audit``: a few labels that settle it."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.pipeline import Pipeline
+
+import purely
+from purely.audit import AuditResult, draw_audit, read_audit
+from purely.classifiers.thresholds import check_threshold
+from purely.cli import _options as o
+from purely.cli._data import check_output
+from purely.cli._scoring import Scorer, load_model
+from purely.cli._session import CommandError, Session, percent, with_options
+from purely.cli._sheet import (
+    Design,
+    Sheet,
+    cell_text,
+    design_path,
+    read_design,
+    read_sheets,
+    write_design,
+    write_sheet,
+)
+from purely.files import shown
+from purely.metrics import PUEstimate
+from purely.tables import TableSource, find_label_rule
+from purely.tables.labels import LabelValues
+from purely.tables.writing import ENDINGS
+
+Floats = NDArray[np.float64]
+
+
+def _audit(session: Session, ctx: typer.Context) -> None:
+    """A few labels that settle it: how many positives, how good a model.
+
+    Whatever was assumed about labels and class prior, 50 to 200 rows of the pool,
+    drawn the right way and labelled by somebody who can tell, give honest answers.
+
+    For example:
+      purely audit draw fraud.purely pool.csv -n 100 -o to_label.csv
+      purely audit read to_label.csv
+      purely audit read to_label.csv --precision 0.8 -o better.purely
+    """
+    if ctx.invoked_subcommand is None:
+        session.say(
+            "purely audit draw MODEL POOL -n 100 -o to_label.csv   draws rows for labelling",
+            "purely audit read to_label.csv                        says what the labels mean",
+        )
+        session.finish({"commands": ["draw", "read"]})
+
+
+def _draw(
+    session: Session,
+    model: o.Model,
+    pool: Annotated[Path, typer.Argument(metavar="POOL", help="The rows that the audit is about.", show_default=False)],
+    *,
+    n: Annotated[int, typer.Option("-n", "--rows", min=1, metavar="N", help="Rows to label.")] = 100,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: CSV or TSV.", show_default=False)
+    ],
+    after: Annotated[
+        Path | None, typer.Option(metavar="SHEET", help="An earlier sheet of this pool, to which rows are added.")
+    ] = None,
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Show the model's probability, which may lead whoever labels.")
+    ] = False,
+    escape_formulas: Annotated[
+        bool, typer.Option("--escape-formulas", help="Put ' before texts that a spreadsheet would take for formulas.")
+    ] = False,
+    force: o.Force = False,
+    reading: o.Reading,
+) -> None:
+    """Draw rows of a pool for labelling, and write a sheet to fill in.
+
+    The sheet has the record's number, the pool's columns and an empty column
+    'label': write 1 or yes, 0 or no, and leave empty what nobody can tell. How the
+    rows were drawn is kept beside it, in SHEET.design, which 'purely audit read'
+    needs. Rows that are labelled positives already are left out of the pool.
+
+    For example:
+      purely audit draw fraud.purely pool.csv -n 100 -o to_label.csv
+      purely audit draw fraud.purely pool.csv -n 50 --after to_label.csv -o more.csv
+    """
+    check_output(out, [model, pool, after], endings=ENDINGS[:2], force=force)
+    scorer, digest = load_model(model), _digest(model)
+    source = reading.open(pool)
+    with session.step("Scoring rows"):
+        number, probability = _score(scorer, source)
+    earlier = None if after is None else _earlier(after, probability, digest)
+    if n > number.size - (0 if earlier is None else len(earlier.number)):
+        raise CommandError(
+            f"{source.name} has {number.size:,} rows to draw from, fewer than asked for; ask for fewer with -n.", 2
+        )
+    sample = draw_audit(probability, n, random_state=session.seed, after=None if earlier is None else earlier.sample)
+    numbers = [int(v) for v in number[sample.index]]
+    sheet = _sheet(source, scorer, numbers)
+    new = list(range(len(numbers) - n, len(numbers)))
+    shown_rows = replace(sheet, cells=[sheet.cells[k] for k in new])
+    shown_probability = [float(probability[sample.index[k]]) for k in new] if scores else None
+    write_design(design_path(out), Design(sample, probability, numbers, sheet, str(model.resolve()), digest, pool.name))
+    write_sheet(out, shown_rows, [numbers[k] for k in new], shown_probability, escape=escape_formulas)
+    scorer.say_ignored(session)
+    session.say(
+        f"{n:,} of {number.size:,} rows of {source.name} are in {out}, in random order.",
+        f"Fill in the column {sheet.label!r}: 1 or yes, 0 or no, empty where nobody can tell.",
+        f"Keep {design_path(out).name} beside it. Then: purely audit read "
+        + " ".join(str(path) for path in (*([after] if after else []), out)),
+    )
+    session.finish({"out": str(out), "design": str(design_path(out)), "rows": n, "pool": int(number.size)})
+
+
+def _read(
+    session: Session,
+    sheets: Annotated[
+        list[Path],
+        typer.Argument(metavar="SHEET...", help="Sheets with labels, in the order drawn.", show_default=False),
+    ],
+    *,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Write the recalibrated model.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="The audited model.  [default: where it was]")
+    ] = None,
+    threshold: Annotated[float | None, o.share("Probability above which a row counts.  [default: the model's]")] = None,
+    precision: Annotated[float | None, o.share("Find the threshold that keeps this precision.")] = None,
+    confidence: Annotated[float, o.share("How sure that has to be.")] = 0.9,
+    force: o.Force = False,
+    reading: o.Reading,
+) -> None:
+    """What the labels of an audit say: share of positives, precision, recall.
+
+    A sheet may have been sorted, have lost rows, gained columns, or been saved by a
+    spreadsheet; a row that was changed is refused by name. With --out the model is
+    written again with probabilities that agree with the labels, and with
+    --precision with the threshold that keeps it.
+
+    For example:
+      purely audit read to_label.csv
+      purely audit read to_label.csv more.csv --precision 0.8 -o better.purely
+    """
+    design = read_design(sheets[-1])
+    path = Path(design.model) if model is None else model
+    check_output(out, [*sheets, path], endings=(), force=force)
+    scorer = _audited(path, design, needed=out is not None or model is not None)
+    labels, lost = read_sheets([reading.open(sheet) for sheet in sheets], design)
+    if lost:
+        session.note(f"{lost} rows that were drawn are not in the sheet; they count as ones that nobody could tell.")
+    result = read_audit(design.sample, labels, design.probability)
+    at = threshold or (0.5 if scorer is None else check_threshold(getattr(scorer.classifier, "threshold", 0.5)))
+    said = _answers(session, result, design, scorer, at)
+    if precision is not None:
+        said["threshold_for_precision"] = _promise(session, result, precision, confidence)
+    if out is not None and scorer is not None:
+        again = result.recalibrated(scorer.classifier)
+        if precision is not None and np.isfinite(said["threshold_for_precision"]):
+            again.set_params(threshold=again.threshold_for_precision(precision, confidence))
+        purely.save(Pipeline([("table", scorer.encoder), ("classifier", again)]), out)
+        session.say("", f"The recalibrated model is in {out}")
+    session.finish({**said, "model": None if out is None else str(out)})
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------------
+
+
+def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floats]:
+    """Numbers and probabilities, to six digits, of the records that are no labelled positives."""
+    label = scorer.origin.label if scorer.origin.label in source.names else None
+    values = LabelValues(label or "", source.name, most=1 << 40)
+    kinds, numbers, probabilities = [], [], []
+    for scored in scorer.score(source, [label] if label else []):
+        numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
+        probabilities.append(np.round(scored.probability, 6))
+        if label:
+            kinds.append(values.read(scored.batch.column(label)))
+    number, probability = np.concatenate(numbers), np.concatenate(probabilities)
+    if label is None or len(values.spelt()) < 2:
+        return number, probability
+    rule = find_label_rule(label, values.spelt(), scorer.origin.positive, scorer.origin.negative, file=source.name)
+    unlabelled = rule.kinds[np.concatenate(kinds)] == 0
+    return number[unlabelled], probability[unlabelled]
+
+
+def _sheet(source: TableSource, scorer: Scorer, numbers: list[int]) -> Sheet:
+    """Cells of the rows that were drawn, in one more pass over the file."""
+    columns = [name for name in source.names if name != scorer.origin.label]
+    place, cells = {number: k for k, number in enumerate(numbers)}, [[""] for _ in numbers]
+    for batch in source.batches(columns):
+        for at in (k for k in range(batch.num_rows) if source.first + k in place):
+            cells[place[source.first + at]] = [cell_text(column[at].as_py()) for column in batch.columns]  # type: ignore[misc]
+    taken = set(columns) | {"probability"}
+    return Sheet(columns, cells, _free("row", taken), _free("label", taken))  # type: ignore[arg-type]
+
+
+def _free(name: str, taken: set[str]) -> str:
+    return name if name not in taken else f"audit {name}"
+
+
+def _earlier(sheet: Path, probability: Floats, digest: str) -> Design:
+    design = read_design(sheet)
+    if design.digest != digest or design.sample.n_pool != probability.size:
+        raise CommandError(
+            f"{shown(sheet, 120)!r} was drawn by another model or from another pool; a further round needs both as "
+            "they were."
+        )
+    return design
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# -- reading -----------------------------------------------------------------------------------------------------------
+
+
+def _audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
+    """The audited model; None where it has gone and nothing needs it."""
+    if not path.is_file():
+        if not needed:
+            return None
+        raise CommandError(f"the audited model {shown(path, 120)!r} is not there; say where it is with --model.")
+    if _digest(path) != design.digest:
+        raise CommandError(
+            f"the sheet was drawn by another model than {shown(path.name, 120)!r} holds now; name the one that drew it "
+            "with --model, or draw the audit again."
+        )
+    return load_model(path)
+
+
+def _answers(
+    session: Session, result: AuditResult, design: Design, scorer: Scorer | None, threshold: float
+) -> dict[str, Any]:
+    """Print the answers and return them."""
+    q, sample = result.probability, result.sample
+    called = q > threshold
+    without = {
+        "share": float(q.mean()),
+        "precision": float(q[called].mean()) if called.any() else float("nan"),
+        "recall": float(q[called].sum() / max(q.sum(), 1e-300)),
+        "error": float(np.where(called, 1.0 - q, q).mean()),
+    }
+    found = {"share": result.share, **{n: getattr(result, n)(threshold) for n in ("precision", "recall", "error")}}
+    words = {
+        "share": "How many positives are in the pool?",
+        "precision": f"Which ones? Of {int(called.sum()):,} rows above {threshold:.3g} are positive",
+        "recall": "Of all positives these are",
+        "error": "Can it be trusted? Rows in the wrong class",
+    }
+    missing = f", {result.n_missing} could not be told" if result.n_missing else ""
+    session.say(
+        f"{len(sample)} of {sample.n_pool:,} rows of {design.pool} drawn, {result.n_labelled} labelled{missing}, "
+        f"{result.n_positive} positive",
+        "",
+    )
+    session.table(
+        ["", "with labels", f"{result.level:.0%} interval", "without"],
+        [[words[name], *_cells(found[name]), _percent(without[name])] for name in found],
+    )
+    said = {n: {"value": e.value, "low": e.low, "high": e.high, "without_labels": without[n]} for n, e in found.items()}
+    count = result.share.value * sample.n_pool
+    session.say("", f"About {count:,.0f} positives in the pool; the model alone said {q.sum():,.0f}.")
+    table = getattr(None if scorer is None else scorer.classifier, "oof_table_", None)
+    if table is not None:
+        check = result.assumptions(np.repeat(expit(table.score), table.count_p.astype(int)))
+        session.say(f"Are the labelled positives like all positives? {check.message}")
+        said["labelling"] = {"status": check.status, "statistic": check.statistic, "p_value": check.p_value}
+    counts = {"rows": len(sample), "labelled": result.n_labelled, "positive": result.n_positive}
+    return {**counts, "missing": result.n_missing, "threshold": threshold, **said}
+
+
+def _cells(estimate: PUEstimate) -> list[str]:
+    return [_percent(estimate.value), f"[{_percent(estimate.low)}, {_percent(estimate.high)}]"]
+
+
+def _percent(value: float) -> str:
+    return "-" if np.isnan(value) else percent(value)
+
+
+def _promise(session: Session, result: AuditResult, precision: float, confidence: float) -> float:
+    """The threshold that keeps a precision; a note says where there is none."""
+    found = result.threshold_for_precision(precision, confidence)
+    if np.isfinite(found):
+        rows = int((result.probability > found).sum())
+        session.say(
+            f"At least {precision:.0%} of the {rows:,} rows above {found:.4g} are positive, with a confidence of "
+            f"{confidence:.0%}."
+        )
+    return found
+
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+app.callback()(with_options(_audit))
+app.command("draw", short_help="Draw rows for labelling.")(with_options(_draw))
+app.command("read", short_help="Say what the labels mean.")(with_options(_read))

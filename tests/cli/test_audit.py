@@ -1,0 +1,196 @@
+"""``purely audit``: a sheet is drawn, filled in and read, whatever a spreadsheet does to it."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pyarrow.csv as pacsv
+import pytest
+
+from tests.cli.conftest import make_customers
+
+
+def rows_of(path, delimiter=","):
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return list(csv.DictReader(file, delimiter=delimiter))
+
+
+def write_rows(path, rows, delimiter=",", encoding="utf-8"):
+    with path.open("w", newline="", encoding=encoding) as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+@pytest.fixture
+def pool(tmp_path):
+    path = tmp_path / "pool.csv"
+    pacsv.write_csv(make_customers(n_positive=0, n_unlabelled=600, seed=5), path)
+    return path
+
+
+@pytest.fixture
+def sheet(purely, model, pool, tmp_path):
+    """A sheet as it was drawn, without the truth; whoever labels looks it up."""
+    path = tmp_path / "to_label.csv"
+    done = purely("audit", "draw", model, pool, "-n", 80, "-o", path)
+    assert done.status == 0, done.err
+    return path
+
+
+def fill(path, pool, every=1):
+    truth = [row["truth"] for row in rows_of(pool)]
+    rows = rows_of(path)
+    for k, row in enumerate(rows):
+        row["label"] = ("yes" if truth[int(row["row"]) - 1] == "1" else "no") if k % every == 0 else ""
+    write_rows(path, rows)
+    return rows
+
+
+def test_a_sheet_has_the_columns_an_empty_label_and_no_scores(purely, model, pool, sheet):
+    rows = rows_of(sheet)
+    assert len(rows) == 80
+    assert next(iter(rows[0])) == "row"
+    assert list(rows[0])[-1] == "label"
+    assert {"amount", "country", "customer"} <= set(rows[0])
+    assert {"probability", "score", "fraud"}.isdisjoint(rows[0])
+    assert all(row["label"] == "" for row in rows)
+    original = rows_of(pool)
+    assert all(original[int(row["row"]) - 1]["customer"] == row["customer"] for row in rows)
+    assert sheet.with_name("to_label.csv.design").is_file()
+    shown = sheet.with_name("shown.csv")
+    assert purely("audit", "draw", model, pool, "-n", 10, "--scores", "-o", shown).status == 0
+    assert all(0.0 <= float(row["probability"]) <= 1.0 for row in rows_of(shown))
+
+
+def test_labels_answer_and_the_truth_is_within(purely, pool, sheet):
+    fill(sheet, pool)
+    truth = np.mean([row["truth"] == "1" for row in rows_of(pool)])
+    found = purely("audit", "read", sheet, "--json")
+    assert found.status == 0, found.err
+    share = found.json["share"]
+    assert share["low"] < share["value"] < share["high"]
+    assert abs(share["value"] - truth) < 0.15
+    assert (found.json["labelled"], found.json["missing"]) == (80, 0)
+    said = purely("audit", "read", sheet).out
+    for words in ("How many positives are in the pool?", "Which ones?", "Can it be trusted?", "with labels", "without"):
+        assert words in said
+
+
+def test_a_recalibrated_model_is_written_and_scores(purely, model, pool, sheet, tmp_path):
+    fill(sheet, pool)
+    better, out = tmp_path / "better.purely", tmp_path / "scores.csv"
+    done = purely("audit", "read", sheet, "--precision", 0.6, "-o", better, "--json")
+    assert done.status == 0, done.err
+    assert purely("predict", better, pool, "-o", out).status == 0
+    mean = np.mean([float(row["probability"]) for row in rows_of(out)])
+    assert mean == pytest.approx(done.json["share"]["value"], abs=0.03)
+    called = np.mean([row["label"] == "1" for row in rows_of(out)])
+    first = tmp_path / "first.csv"
+    assert purely("predict", model, pool, "-o", first).status == 0
+    probability = np.array([float(row["probability"]) for row in rows_of(first)])
+    assert called == pytest.approx(np.mean(probability > done.json["threshold_for_precision"]), abs=0.01)
+
+
+def test_a_sheet_that_was_sorted_cut_and_extended_is_read(purely, pool, sheet):
+    rows = fill(sheet, pool)
+    whole = purely("audit", "read", sheet, "--json").json
+    rows = sorted(rows, key=lambda row: row["customer"])
+    write_rows(sheet, [{**row, "remark by": "me"} for row in rows])
+    assert purely("audit", "read", sheet, "--json").json["share"] == whole["share"]
+    write_rows(sheet, rows[:70])
+    cut = purely("audit", "read", sheet, "--json")
+    assert (cut.json["labelled"], cut.json["missing"]) == (70, 10)
+    assert any("10 rows that were drawn are not in the sheet" in note for note in cut.json["warnings"])
+    assert cut.json["share"]["high"] - cut.json["share"]["low"] > whole["share"]["high"] - whole["share"]["low"]
+
+
+def test_a_sheet_that_a_spreadsheet_has_saved_is_read(purely, pool, sheet):
+    rows = fill(sheet, pool)
+    whole = purely("audit", "read", sheet, "--json").json
+    for row in rows:
+        row["member"] = row["member"].upper()
+        row["amount"] = f"{float(row['amount']):.10G}".replace(".", ",") if row["amount"] else ""
+        year, month, day = row["since"].split("-")
+        row["since"] = f"{day}/{month}/{year}"
+    write_rows(sheet, [*rows, dict.fromkeys(rows[0], "")], delimiter=";", encoding="utf-8-sig")
+    read = purely("audit", "read", sheet, "--json")
+    assert read.status == 0, read.err
+    assert read.json["share"] == whole["share"]
+
+
+def test_an_excel_workbook_is_read(purely, pool, sheet, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = fill(sheet, pool)
+    whole = purely("audit", "read", sheet, "--json").json
+    book = openpyxl.Workbook()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        cells = [float(v) if k in ("row", "amount", "age") and v else v for k, v in row.items()]
+        book.active.append(cells)
+    path = tmp_path / "to_label.xlsx"
+    book.save(path)
+    path.with_name("to_label.xlsx.design").write_bytes(sheet.with_name("to_label.csv.design").read_bytes())
+    read = purely("audit", "read", path, "--json")
+    assert read.status == 0, read.err
+    assert read.json["share"] == whole["share"]
+
+
+def test_two_rounds_are_read_together(purely, model, pool, sheet, tmp_path):
+    more = tmp_path / "more.csv"
+    assert purely("audit", "draw", model, pool, "-n", 40, "--after", sheet, "-o", more).status == 0
+    first, second = ({row["row"] for row in rows_of(path)} for path in (sheet, more))
+    assert len(second) == 40
+    assert first.isdisjoint(second)
+    fill(sheet, pool)
+    fill(more, pool)
+    read = purely("audit", "read", sheet, more, "--json")
+    assert read.status == 0, read.err
+    assert (read.json["rows"], read.json["labelled"]) == (120, 120)
+
+
+def test_rows_that_were_changed_are_refused_by_name(purely, pool, sheet):
+    rows = fill(sheet, pool)
+    for change, sentence in (
+        ({"age": "999"}, f"row {rows[3]['row']} of"),
+        ({"row": "100000"}, "has a row '100000' in the column 'row', which was not drawn"),
+        ({"row": rows[4]["row"]}, f"row {rows[4]['row']}"),
+    ):
+        changed = [dict(row) for row in rows]
+        changed[3].update(change)
+        write_rows(sheet, changed)
+        done = purely("audit", "read", sheet)
+        assert done.status == 1
+        assert sentence in " ".join(done.err.split()), done.err
+
+
+def test_bad_input_is_answered_with_a_sentence(purely, model, pool, sheet, tmp_path, customers):
+    done = purely("audit", "draw", model, pool, "-n", 1000, "-o", tmp_path / "x.csv")
+    assert (done.status, "600 rows to draw from, fewer than asked for" in done.err) == (2, True)
+    assert not (tmp_path / "x.csv").exists()
+    done = purely("audit", "read", sheet)
+    assert "no row of the audit has a label yet" in done.err
+    rows = rows_of(sheet)
+    for k, row in enumerate(rows):
+        row["label"] = ("fraud", "theft", "no")[k % 3]
+    write_rows(sheet, rows)
+    done = purely("audit", "read", sheet)
+    assert "labels must have two values; found 3" in done.err
+    write_rows(sheet, [{**row, "label": "no"} for row in rows])
+    assert purely("audit", "read", sheet, "--json").json["positive"] == 0
+    other = tmp_path / "other.purely"
+    options = ("--label", "fraud", "--drop", "truth", "--id", "customer", "--size", "light", "--class-prior", 0.2, "-q")
+    assert purely("fit", customers, *options, "-o", other).status == 0
+    done = purely("audit", "read", sheet, "--model", other)
+    assert "was drawn by another model" in " ".join(done.err.split())
+    sheet.with_name("to_label.csv.design").write_bytes(b"nonsense")
+    assert "is damaged or no design" in " ".join(purely("audit", "read", sheet).err.split())
+    sheet.with_name("to_label.csv.design").unlink()
+    assert "design of" in purely("audit", "read", sheet).err
+
+
+def test_labelled_positives_are_left_out_of_the_pool(purely, model, customers, tmp_path):
+    sheet = tmp_path / "all.csv"
+    assert purely("audit", "draw", model, customers, "-n", 320, "-o", sheet).status == 0
+    assert all(int(row["row"]) > 80 for row in rows_of(sheet))
