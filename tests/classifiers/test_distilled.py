@@ -70,6 +70,14 @@ def test_scores_of_new_rows_are_those_of_the_models(seed):
             np.testing.assert_allclose(score(rows), log_ratio(member.model, rows, *member.counts), atol=2e-3)
 
 
+def test_few_rows_take_the_same_walk_as_many():
+    X, y = draw(0, 300, 5)
+    stack = PUClassifier(0.3, members=["trees", "forest", "boosting"], weights="equal", cv=2).fit(X, y)
+    for member in stack.members_:
+        score = collapse(member.model, member.counts)
+        np.testing.assert_allclose([score(row[None])[0] for row in X], score(X), rtol=1e-12)
+
+
 def test_everything_the_classifier_says(stack):
     fast = stack.distil()
     X, y = gaussians(3)

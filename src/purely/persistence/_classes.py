@@ -181,7 +181,7 @@ declare("purely.collapsed:LinearScore", fields={
 declare("purely.collapsed:KernelScore", fields={
     "mean": array("d"), "scale": array("d", low=1e-300), "centers": array("k", "d"), "coef": array("k"),
     "gamma": number(0.0), "intercept": NUMBER, "limited": FLAG})
-declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees", fields={
+declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees steps", fields={
     "offset": array("d"), "starts": STARTS, **each("left right", ints("nodes", low=-1)),
     "feature": ints("nodes", low=-2, below="d"), **each("threshold value", array("nodes")), "shares": FLAG,
     "constant": NUMBER})
