@@ -3,51 +3,38 @@
 Draws come from labelled tables (``PURELY_DATA/tabular``), from one half of each of the paper's seven data sets, and
 from generators whose classes separate, touch or overlap; priors from .005 to .9, 40 to 5,000 positives, 1,000 to 50,000
 unlabelled rows. Defaults are chosen on `--tables choose` (every other table, the choosing halves) and reported on
-`--tables report` (the other tables and halves), whole tables at a time.
+`--tables report` (the other tables and halves), whole tables at a time; `--tables fresh` draws from these again.
 
-    PURELY_DATA=... python -m experiments.promises --tables choose --draws 12 --jobs 2 --out choose
-    python -m experiments.promises --summarise choose/promises.csv
+    PURELY_DATA=folder python -m experiments.promises --tables report --draws 12 --jobs 16
+    python -m experiments.promises --tables report --summarise
 
 Some 8 seconds a draw on one core.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import time
 import warnings
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import roc_auc_score
 
+from experiments import sets
+from experiments.entry import Options, option, read_options
 from experiments.records import provenance
-from purely import datasets
+from purely import PUClassifier
 
-DATASETS = {
-    "ijcnn1": datasets.fetch_ijcnn1,
-    "phishing": datasets.fetch_phishing,
-    "mushrooms": datasets.fetch_mushrooms,
-    "a9a": datasets.fetch_a9a,
-    "mnist": datasets.fetch_mnist,
-    "fashion-mnist": datasets.fetch_fashion_mnist,
-    "20news": datasets.fetch_20newsgroups_comp_sci,
-}
-
-
-def half_of(y: Any, half: str) -> Any:
-    """Indices of the part of a data set that a study may use."""
-    order = np.random.default_rng(12345).permutation(len(y))
-    cut = len(y) // 2
-    return np.sort(order[:cut] if half == "choose" else order[cut:])
-
-
+NAME = "promises"
 PRIORS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 POSITIVES = (40, 60, 150, 300, 1000, 3000, 5000)
 UNLABELLED = (1000, 2000, 4000, 10_000, 20_000, 50_000)
@@ -56,8 +43,26 @@ OFTEN_P = (0.1, 0.2, 0.2, 0.25, 0.18, 0.04, 0.03)
 OFTEN_U = (0.27, 0.27, 0.27, 0.1, 0.06, 0.03)
 GENERATORS = {"separate": 5, "touch": 8, "overlap": 8, "sparse": 50, "checker": 4, "ring": 6, "skew": 10, "mixed": 6}
 ASKED = (0.5, 0.8, 0.9)
+#: Sets of many columns have pools of at most 4,000 rows here.
+WIDE = ("mnist", "fashion-mnist", "20news")
+SMOKE: dict[str, Any] = {"draws": 2, "only": ("touch",), "members": "linear,trees"}
+#: Added to the seeds of fresh draws.
+FRESH = 1000
 #: Test rows at most.
 MOST_TESTED = 20_000
+
+
+@dataclass(frozen=True)
+class Promises(Options):
+    """Options of this study."""
+
+    tables: str = option("choose", choices=("choose", "report", "fresh"))
+    draws: int = option(12, "draws a source")
+    only: tuple[str, ...] = option((), "names of sources")
+    members: str = option("auto", "members of the classifier, separated by commas")
+    keep: bool = option(False, "keep the scores of every draw")
+    seconds: float = option(1e9, "begin no draw after that long")
+    summarise: bool = option(False, "only print what the rows that are there say")
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ class Cell:
     n_positive: int
     n_unlabelled: int
     seed: int
-    half: str
+    half: Literal["choose", "report"]
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ def tables() -> list[str]:
 def dealt(which: str) -> list[str]:
     """Names of the sources of one half: every other table, all data sets, all generators."""
     own = tables()[0 if which == "choose" else 1 :: 2]
-    return [*own, *DATASETS, *GENERATORS]
+    return [*own, *sets.SETS, *GENERATORS]
 
 
 def cells(which: str, draws: int) -> list[Cell]:
@@ -102,21 +107,26 @@ def cells(which: str, draws: int) -> list[Cell]:
         for seed in range(draws):
             prior = float(rng.choice(PRIORS))
             n_p, n_u = int(rng.choice(POSITIVES, p=OFTEN_P)), int(rng.choice(UNLABELLED, p=OFTEN_U))
-            if name in ("mnist", "fashion-mnist", "20news"):
+            if name in WIDE:
                 n_u = min(n_u, 4000)
-            made.append(Cell(name, prior, n_p, n_u, seed, which))
+            made.append(Cell(name, prior, n_p, n_u, seed + FRESH * (which == "fresh"), half_for(which)))
     return sorted(made, key=lambda cell: cell.seed)
 
 
+def half_for(which: str) -> Literal["choose", "report"]:
+    """The half of a data set that a study draws from; fresh draws are of the tables that are reported."""
+    return "choose" if which == "choose" else "report"
+
+
 @cache
-def load(name: str, half: str) -> tuple[Any, Any]:
+def load(name: str, half: Literal["choose", "report"]) -> tuple[Any, Any]:
     """Rows and classes of a source."""
     if name in GENERATORS:
         return generated(name, half)
-    if name in DATASETS:
-        data = DATASETS[name]()
-        rows = half_of(data.target, half)
-        return data.data[rows], np.asarray(data.target)[rows].astype(bool)
+    if name in sets.SETS:
+        X, y = sets.load(name)
+        rows = sets.half_of(y.size, half)
+        return X[rows], np.asarray(y)[rows].astype(bool)
     table = np.load(Path(os.environ["PURELY_DATA"]) / "tabular" / f"{name}.npz")
     X = table["X"].astype(np.float64)
     spread = X.std(axis=0)
@@ -176,11 +186,6 @@ def draw(cell: Cell) -> Draw | None:
 
 def judge(cell: Cell, members: Any, keep: Path | None) -> dict[str, Any] | None:
     """What PUClassifier promises on a draw, and what it keeps."""
-    from sklearn.ensemble import RandomForestClassifier
-    from sklearn.metrics import roc_auc_score
-
-    from purely import PUClassifier
-
     warnings.filterwarnings("ignore")
     drawn = draw(cell)
     if drawn is None or drawn.truth.sum() < 3:
@@ -255,7 +260,7 @@ def summarise(rows: pd.DataFrame) -> str:
     rows["determined_but_missed"] = np.where(rows.determined == 1, ~rows.covers, np.nan)
     columns = ["covers", "above", "below", "bound_holds", "prior_error", "width", "determined", "determined_but_missed"]
     columns += ["promised", "kept", "area", "area_plain", "worse", "error", "calibration", "seconds"]
-    kind = np.where(rows.table.isin(DATASETS), "sets", np.where(rows.table.isin(GENERATORS), "generators", "tables"))
+    kind = np.where(rows.table.isin(sets.SETS), "sets", np.where(rows.table.isin(GENERATORS), "generators", "tables"))
     groups = {
         "kind": kind,
         "prior": pd.cut(rows.prior, [0, 0.03, 0.15, 0.4, 1]),
@@ -271,33 +276,24 @@ def summarise(rows: pd.DataFrame) -> str:
     return "\n\n".join(parts)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", choices=("choose", "report"), default="choose")
-    parser.add_argument("--draws", type=int, default=12, help="draws a source")
-    parser.add_argument("--only", nargs="*", help="names of sources")
-    parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--members", default="auto")
-    parser.add_argument("--keep", action="store_true", help="keep the scores of every draw")
-    parser.add_argument("--out", type=Path, default=Path("build/promises"))
-    parser.add_argument("--seconds", type=float, default=np.inf, help="begin no draw after that long")
-    parser.add_argument("--summarise", type=Path)
-    args = parser.parse_args()
-    if args.summarise:
-        print(summarise(pd.read_csv(args.summarise)))
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = read_options(Promises, __doc__, SMOKE, arguments)
+    path = options.out / f"{NAME}_{options.tables}.csv"
+    if options.summarise:
+        print(summarise(pd.read_csv(path if path.exists() else f"{path}.gz")))
         return
-    args.out.mkdir(parents=True, exist_ok=True)
-    members = args.members.split(",") if "," in args.members else args.members
-    wanted = [c for c in cells(args.tables, args.draws) if not args.only or c.table in args.only]
-    start, keep = time.perf_counter(), args.out / "scores" if args.keep else None
-    jobs = (delayed(judge)(cell, members, keep) for cell in wanted if time.perf_counter() - start < args.seconds)
-    rows = []
-    for row in Parallel(args.jobs, return_as="generator_unordered")(jobs):
+    options.out.mkdir(parents=True, exist_ok=True)
+    members = options.members.split(",") if "," in options.members else options.members
+    wanted = [c for c in cells(options.tables, options.draws) if not options.only or c.table in options.only]
+    start, keep = time.perf_counter(), options.out / "scores" if options.keep else None
+    jobs = (delayed(judge)(cell, members, keep) for cell in wanted if time.perf_counter() - start < options.seconds)
+    rows: list[dict[str, Any]] = []
+    for row in Parallel(options.jobs, return_as="generator_unordered")(jobs):
         rows += [{**row, **provenance()}] if row else []
-        if len(rows) % 20 == 0:
-            pd.DataFrame(rows).to_csv(args.out / "promises.csv", index=False)
+        if len(rows) % 20 == 1:
+            pd.DataFrame(rows).to_csv(path, index=False)
     table = pd.DataFrame(rows)
-    table.to_csv(args.out / "promises.csv", index=False)
+    table.to_csv(path, index=False)
     print(summarise(table))
 
 

@@ -15,6 +15,8 @@ PACKAGES = [
     "purely.prior",
     "purely.classifiers",
     "purely.calibration",
+    "purely.comparison",
+    "purely.explain",
     "purely.metrics",
     "purely.model_selection",
     "purely.assumptions",

@@ -58,6 +58,7 @@ _ROOMS = (
     "purely.smi",
     "purely.representation",
     "purely.calibration",
+    "purely.comparison",
     "purely.model_selection",
     "purely.assumptions",
     "purely.audit",
@@ -66,6 +67,7 @@ _ROOMS = (
     "purely.persistence",
     "purely.plotting",
     "purely.report",
+    "purely.scale",
     "purely.exceptions",
 )
 

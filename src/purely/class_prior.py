@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 from purely.checks import check_number, level_to_z
 from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
+from purely.notebook import Sentence
 
 __all__ = ["ClassPriors", "Prior", "PriorLike", "check_class_prior", "read_prior"]
 
@@ -147,7 +148,7 @@ def _counts(n_positive: int, n_unlabelled: int) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class Prior:
+class Prior(Sentence):
     """The population's class prior and what is known of it.
 
     Attributes

@@ -12,7 +12,7 @@ and :func:`cv` asks, for every row, models that were trained on the other folds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -152,6 +152,7 @@ def cross_fit(
     *,
     n_jobs: int | None = None,
     most_rows: int = MOST_ROWS,
+    says: Callable[[Any, Any, int, int], Floats] = log_ratio,
 ) -> Floats:
     """Log-ratio of every row by models that were trained on the other folds.
 
@@ -166,6 +167,8 @@ def cross_fit(
         Fits at a time, through joblib.
     most_rows : int
         Rows that a model is trained on at most; all rows are scored.
+    says : function
+        What a model says of rows, such as :func:`purely.collapsed.collapsed_ratio`.
 
     Returns
     -------
@@ -174,14 +177,24 @@ def cross_fit(
     target = positive.astype(np.intp)
     scores = np.empty((len(models), positive.size))
     jobs = [(i, k) for k in range(folds.n_folds) for i in range(len(models))]
-    done = Parallel(n_jobs=n_jobs)(delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows) for i, k in jobs)
+    done = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows, says) for i, k in jobs
+    )
     for (i, k), score in zip(jobs, done, strict=True):
         scores[i, folds.test(k)] = score
     return scores
 
 
-def _fit_and_score(model: Any, X: Any, target: NDArray[np.intp], folds: Folds, k: int, most_rows: int) -> Floats:
+def _fit_and_score(
+    model: Any,
+    X: Any,
+    target: NDArray[np.intp],
+    folds: Folds,
+    k: int,
+    most_rows: int,
+    says: Callable[[Any, Any, int, int], Floats],
+) -> Floats:
     train, test = folds.sample(k, target == 1, most_rows), folds.test(k)
     n_positive = int(target[train].sum())
     fitted = clone(model, safe=False).fit(X[train], target[train])
-    return log_ratio(fitted, X[test], n_positive, train.size - n_positive)
+    return says(fitted, X[test], n_positive, train.size - n_positive)

@@ -1,4 +1,4 @@
-"""Warnings that a user can act on, and can silence by kind."""
+"""Warnings that a user can act on, and can silence by kind; and the errors that have a name of their own."""
 
 from __future__ import annotations
 
@@ -41,3 +41,7 @@ class TrainingInterrupted(PurelyWarning):
 
 class PromiseWarning(PurelyWarning):
     """What was asked for cannot be promised; the text says what can, and what would help."""
+
+
+class DistillationError(ValueError):
+    """A distilled classifier says something else than the classifier it was made of."""

@@ -30,8 +30,9 @@ from sklearn.utils import check_array, check_random_state
 
 from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
 from purely.crossfit import model_says
+from purely.notebook import html_table
 
-__all__ = ["Explanation", "explain_rows", "said_of"]
+__all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
 Floats = NDArray[np.float64]
 Scores = Callable[[Any], Floats]
@@ -68,6 +69,10 @@ class Explanation:
         """Mean size of each column's contribution, the largest first; no label is needed for it."""
         size = np.abs(self.contributions).mean(axis=0)
         return {self.names[j]: float(size[j]) for j in np.argsort(-size, kind="stable")}
+
+    def _repr_html_(self) -> str:
+        note = f"Mean size of what each column adds to the log-odds of {self.log_odds.size:,} rows."
+        return html_table(["", "log-odds"], [[name, f"{size:.3f}"] for name, size in self.importance.items()], [note])
 
     def strongest(self, n: int = 3) -> NDArray[np.intp]:
         """Places of the columns that speak most for or against each row, of shape (n_rows, at most n)."""

@@ -35,9 +35,10 @@ class Bar:
             self._shown.set_postfix(values, refresh=False)
             self._shown.update()
 
-    def reach(self, done: float) -> None:
-        """Say how much is done in all."""
+    def reach(self, done: float, values: Mapping[str, str] | None = None) -> None:
+        """Say how much is done in all; `values` are shown beside the bar."""
         if self._shown is not None:
+            self._shown.set_postfix(values, refresh=False)
             self._shown.update(max(0.0, done - self._shown.n))
 
 
@@ -76,7 +77,7 @@ def track(
         return
     from tqdm.auto import tqdm
 
-    form = None if unit or total is None else "{desc} {percentage:3.0f}%|{bar:24}| {elapsed}, {remaining} left"
+    form = None if unit or total is None else "{desc} {percentage:3.0f}%|{bar:24}| {elapsed}, {remaining} left{postfix}"
     with tqdm(
         desc=what, total=total, initial=start, unit=unit, leave=verbose, bar_format=form, dynamic_ncols=True
     ) as shown:

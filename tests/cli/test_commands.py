@@ -129,7 +129,11 @@ def test_predict_writes_ids_scores_probabilities_and_labels(purely, model, custo
     np.testing.assert_allclose(np.log(probability / (1 - probability)), rows["score"].to_numpy(), rtol=1e-6)
     pipeline = package.load(model)
     expected = pipeline.predict_proba(pacsv.read_csv(customers))[:, 1]
-    np.testing.assert_allclose(probability, expected, rtol=1e-9)
+    np.testing.assert_allclose(probability, expected, atol=1e-4)
+    assert "by the distilled model" in done.out
+    done = purely("predict", model, customers, "-o", tmp_path / "s.parquet", "--exact")
+    assert "distilled" not in done.out
+    np.testing.assert_allclose(pq.read_table(tmp_path / "s.parquet")["probability"].to_numpy(), expected, rtol=1e-9)
 
 
 def test_predict_gives_the_same_for_every_format(purely, model, customers, tmp_path):
@@ -156,21 +160,32 @@ def test_predict_to_stdout_is_csv_only(model, customers, capfdbinary):
     assert out.splitlines()[0].replace('"', "") == "customer,score,probability,label"
 
 
-@pytest.mark.parametrize(("option", "value"), [("--precision", 0.9), ("--recall", 0.8), ("--share", 0.25)])
-def test_aims_are_met_in_expectation(purely, model, customers, tmp_path, option, value):
+@pytest.mark.parametrize(("option", "value"), [("--precision", 0.8), ("--recall", 0.8), ("--share", 0.25)])
+def test_aims_are_met(purely, model, customers, tmp_path, option, value):
     out = tmp_path / "s.parquet"
-    found = purely("predict", model, customers, option, value, "-o", out, "--json").json
+    found = purely("predict", model, customers, option, value, "-o", out, "--interval", "--json").json
     rows = pq.read_table(out)
     probability, label = rows["probability"].to_numpy(), rows["label"].to_numpy() == 1
     assert label.any()
-    met = {
-        "--precision": probability[label].mean(),
-        "--recall": probability[label].sum() / probability.sum(),
-        "--share": label.mean(),
-    }[option]
-    assert met >= value - 1e-3 if option != "--share" else abs(met - value) < 0.01
     assert found["positive"] == label.sum()
     assert files_in(tmp_path) == ["s.parquet"]
+    if option == "--share":
+        assert label.mean() == pytest.approx(value, abs=0.01)
+    if option == "--recall":
+        assert probability[label].sum() / probability.sum() >= value - 0.1
+    if option == "--precision":
+        assert found["precision_at_least"] >= value - 1e-9
+        assert found["expected_precision"] >= value
+    low, high = (rows[f"probability_{end}"].to_numpy() for end in ("low", "high"))
+    assert np.all(low <= probability + 1e-9)
+    assert np.all(probability <= high + 1e-9)
+
+
+def test_a_precision_that_cannot_be_promised_is_refused(purely, model, customers, tmp_path):
+    found = purely("predict", model, customers, "--precision", 0.999, "-o", tmp_path / "s.csv")
+    assert found.status == 1
+    assert "no threshold can promise a precision of 0.999" in " ".join(found.err.split())
+    assert files_in(tmp_path) == []
 
 
 def test_top_writes_the_highest_scores_in_order(purely, model, customers, tmp_path):

@@ -78,6 +78,9 @@ def _estimators() -> Iterator[tuple[str, Any]]:
     state = np.random.RandomState(3)
     members = ["logistic", "linear", trees, boosting]
     yield "members", classifiers.PUClassifier(0.5, members=members, cv=2, random_state=state)
+    mixed = [trees, boosting, "kernel-logistic", "linear", DecisionTreeClassifier(max_depth=2)]
+    stack = classifiers.PUClassifier(0.5, members=mixed, weights="equal", cv=2)
+    yield "distilled", classifiers.DistilledPUClassifier(stack)
     yield "selection-aware", classifiers.SelectionAwareClassifier(selection_features=[1], members=["linear"], cv=2)
     yield "pipeline", make_pipeline(StandardScaler(), classifiers.PULogisticClassifier(purely.Prior(0.4, 0.3, 0.5)))
     if find_spec("torch") is not None:
@@ -85,7 +88,9 @@ def _estimators() -> Iterator[tuple[str, Any]]:
         yield "representation", representation.PURL(2, n_ensemble=2, **_NETWORK)
         yield "supervised representation", representation.PNRL(2, **_NETWORK)
         network = classifiers.NNPUClassifier(n_ensemble=1, **_NETWORK)
-        yield "ensemble", classifiers.PUClassifier(0.5, members=[network, "logistic"], cv=2, device="cpu")
+        ensemble = classifiers.PUClassifier(0.5, members=[network, "logistic"], cv=2, device="cpu")
+        yield "ensemble", ensemble
+        yield "distilled ensemble", classifiers.DistilledPUClassifier(clone(ensemble).set_params(weights="equal"))
 
 
 def declared_models() -> dict[str, tuple[Any, Any]]:

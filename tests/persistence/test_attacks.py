@@ -156,9 +156,7 @@ def test_names_that_a_terminal_obeys_or_cannot_show(name, tmp_path):
         held_by(document, "PULogisticClassifier")["feature_names_in_"]["items"][0] = name
 
     model = PULogisticClassifier(0.5).fit(pd.DataFrame(X, columns=["a", "b", "c"]), Y)
-    said = attack(model, tmp_path, change)
-    assert "feature_names_in_ must be text" in said
-    assert said.isprintable()
+    assert ascii(name)[1:-1] in attack(model, tmp_path, change)
 
 
 @pytest.mark.parametrize("raw", ["1e999", "-1e999", "NaN", "Infinity", "9" * 5000], ids=lambda raw: raw[:9])

@@ -174,7 +174,7 @@ FORGED = {
     "another class": (set_value(**{"class": "PUSMI"}), "not declared|lacks"),
     "a method": (set_value(fit=1), "'fit', which is not declared"),
     "a magic name": (set_value(__class__=1), "'__class__', which is not declared"),
-    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), "holds '\N{REPLACEMENT CHARACTER}"),
+    "a name for a terminal": (set_value(**{"\x1b[2J": 1}), r"holds '\\+x1b"),
     "a share above one": (set_value(class_prior_=1.5), "class_prior_ must be a number from 0 to 1"),
     "a share that is text": (set_value(class_prior_="0.5"), "class_prior_ must be a number"),
     "no share": (set_value(class_prior_=None), "class_prior_ must be a number"),
@@ -276,6 +276,25 @@ TREES = {
     "more classes": (set_value(n_classes_=3), "has the length"),
     "more outputs": (set_value(n_outputs_=2), "whole number from 1 to 1"),
 }
+
+
+SUMS = "score"
+DISTILLED = {
+    "a child far away": (in_array(f"{SUMS}.left", 0, 10**6), "outside its tree"),
+    "a loop": (in_array(f"{SUMS}.right", 0, 0), "outside its tree"),
+    "one child": (in_array(f"{SUMS}.left", 0, -1), "one child"),
+    "a column out of range": (in_array(f"{SUMS}.feature", 0, 3), "beyond the length 'd'"),
+    "a negative column": (in_array(f"{SUMS}.feature", 0, -2), "column out of range"),
+    "a leaf that is no number": (in_array(f"{SUMS}.value", 0, np.nan), "must hold numbers"),
+    "trees that overlap": (in_array(f"{SUMS}.starts", 1, 1), "child outside its tree"),
+    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "make up the whole"),
+    "trees beyond the end": (in_array(f"{SUMS}.starts", -1, 10**6), "make up the whole"),
+}
+
+
+@pytest.mark.parametrize(("change", "match"), DISTILLED.values(), ids=DISTILLED.keys())
+def test_forged_trees_of_a_distilled_classifier(change, match, files, tmp_path):
+    refused(forge(files["distilled"], tmp_path / "m", change), f"damaged or forged.*({match})")
 
 
 @pytest.mark.parametrize(("change", "match"), TREES.values(), ids=TREES.keys())

@@ -76,7 +76,7 @@ UNSUPPORTED = {
     "a number that is none": (lambda: PULogisticClassifier(np.nan), "class_prior must be"),
     "a name for a terminal": (
         lambda: make_pipeline(StandardScaler()).set_params(steps=[("\x1b", None)]),
-        "it is \N{REPLACEMENT CHARACTER}",
+        r"it is \\x1b",
     ),
 }
 

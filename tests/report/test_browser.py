@@ -68,7 +68,7 @@ def lightness(colour):
 def test_opens_without_errors_or_requests_and_hostile_text_stays_text(open_page):
     page = open_page()
     assert page.title().startswith("A title </title>")  # the words, and not what they would do
-    assert page.locator(".answers .card").count() == 5
+    assert page.locator(".answers .card").count() == 6
     assert page.locator("figure svg").count() >= 9
     assert page.locator("table.records tbody tr").count() == 25
 

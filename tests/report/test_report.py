@@ -13,12 +13,14 @@ import scipy.sparse as sp
 
 from purely import PUSMI, make_report, pu_precision
 from purely.datasets import make_gaussians
+from purely.explain import explain_rows
 from purely.plotting import InformationDisplay
 from purely.report import Report
-from purely.report._answers import answer_signal
-from purely.report._checks import _leak, _signal
+from purely.report._answers import answer_next, answer_picture, answer_signal, answer_trust
+from purely.report._checks import Check, _leak, _signal
 from purely.report._data import MAX_ROWS, read_table
-from purely.report._stages import Signal
+from purely.report._stages import Picture, Signal, score_rows
+from purely.representation import InformationRetained
 from purely.smi import InformationInterval
 
 FIVE = ("signal", "picture", "positives", "records", "trust")
@@ -198,3 +200,73 @@ def test_thinning_keeps_positives_of_two_samples_and_the_proportion_of_one():
 def test_a_report_says_its_answers(report):
     assert isinstance(report, Report)
     assert str(report).startswith("1. Is there signal at all")
+
+
+# -- what a reader sees first -----------------------------------------------------------------------------------------
+
+
+def check(status, title="It holds"):
+    return Check("name", title, status, "Because of this.")
+
+
+def test_amber_checks_are_counted_beside_red_ones():
+    answer = answer_trust([check("green"), check("red", "A"), check("amber", "B"), check("amber", "C")])
+    assert answer["answer"] == "Of 4 checks 1 red and 2 amber. To look at: “A” (red); “B” (amber); “C” (amber)."
+    assert answer["counts"] == {"green": 1, "amber": 2, "red": 1}
+
+
+@pytest.mark.parametrize(("retained", "low", "high"), [(99.38, 12.0, 400.0), (2.67, 0.4, 5.0), (1.0, 0.9, 1.1)])
+def test_no_more_than_everything_is_kept(retained, low, high):
+    kept = InformationRetained(retained, 0.1, low, high, 0.95, 0.5, 0.4)
+    answer = answer_picture(Picture(None, kept, "PURL", 2, 100), "")
+    assert answer["short"] == "All of it kept"
+    assert "%" not in answer["answer"]
+    assert (answer["retained"], answer["retained_high"]) == (1.0, 1.0)
+    kept = InformationRetained(0.8, 0.1, -0.1, 1.3, 0.95, 0.5, 0.4)
+    answer = answer_picture(Picture(None, kept, "PURL", 1, 100), "")
+    assert "1 dimension keeps about 80 % [0 %, 100 %]" in answer["answer"]
+
+
+def test_what_to_do_now(report):
+    card = report.answers["next"]
+    assert card["question"] == "What should I do now?"
+    assert card["answer"] in report.html.replace("&#39;", "'")
+    red = answer_next([check("red", "A")], report.answers["records"])
+    assert red["short"] == "Mend this first"
+    assert "“A” does not hold" in red["answer"]
+
+
+def test_reasons_stand_beside_the_records(report, model, rows):
+    data, _ = rows
+    for entry in report.answers["records"]["top"]:
+        assert len(entry["reasons"]) == 3
+        assert all(re.search(r": (raises|lowers|changes nothing)", reason) for reason in entry["reasons"])
+    first = report.answers["records"]["top"][0]
+    largest = np.abs(explain_rows(model, data.X[[first["row"]]], data.X, random_state=0).contributions).max()
+    assert first["reasons"][0].endswith(f": raises (+{largest:.2f})")
+
+
+def test_card_and_table_have_one_precision(report):
+    precision = report.answers["records"]["precision"]
+    shown = re.search(r"<td>precision</td><td class=.n.>([\d.]+)</td>", report.html)
+    assert float(shown[1]) == pytest.approx(precision, abs=0.00051)
+
+
+def test_out_of_fold_scores_of_other_rows_are_not_taken(rows, model):
+    data, _ = rows
+    assert score_rows(read_table(data.X, data.y, None, None, "case-control", 0), model).honest
+    other = make_gaussians(*np.bincount(data.y)[::-1], n_features=data.X.shape[1], random_state=7)
+    order = np.random.default_rng(0).permutation(other.y.size)
+    found = score_rows(read_table(other.X[order], other.y[order], None, None, "case-control", 0), model)
+    assert not found.honest
+    np.testing.assert_array_equal(found.probability, model.predict_proba(other.X[order])[:, 1])
+
+
+def test_the_command_is_whole_and_letters_of_any_script_are_letters(rows, model):
+    data, _ = rows
+    command = "purely report " + " ".join(f"--drop column{i}" for i in range(40))
+    names = ["größe", "数量", "כמות"]
+    report = make_report(data.X, data.y, model=model, feature_names=names, settings={"command": command})
+    assert command in report.html
+    drawing = report.html.split('id="figure-columns"')[1].split("</figure>")[0]
+    assert "数量" in drawing.split("figcaption")[0]  # as text, which the reader's own fonts draw

@@ -11,6 +11,7 @@ from scipy.stats import beta, binom, rankdata
 from sklearn.utils import column_or_1d
 
 from purely.labels import PULabels, Scenario, read_labels
+from purely.notebook import Sentence
 
 Status = Literal["ok", "doubtful", "violated"]
 Floats = NDArray[np.float64]
@@ -22,7 +23,7 @@ STRICTER = 5.0
 
 
 @dataclass(frozen=True)
-class AssumptionCheck:
+class AssumptionCheck(Sentence):
     """Outcome of one check.
 
     Attributes
@@ -50,7 +51,7 @@ class AssumptionCheck:
 
 
 @dataclass(frozen=True)
-class AssumptionReport:
+class AssumptionReport(Sentence):
     """Outcomes of :func:`check_assumptions`.
 
     Attributes

@@ -3,6 +3,7 @@
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.bagging import BaggingPUClassifier
 from purely.classifiers.calibrated import CalibratedPUClassifier
+from purely.classifiers.distilled import DistilledPUClassifier
 from purely.classifiers.elkan_noto import ElkanNotoClassifier
 from purely.classifiers.least_squares import PULeastSquaresClassifier
 from purely.classifiers.logistic import PULogisticClassifier
@@ -21,6 +22,7 @@ from purely.classifiers.two_step import TwoStepPUClassifier
 __all__ = [
     "BaggingPUClassifier",
     "CalibratedPUClassifier",
+    "DistilledPUClassifier",
     "ElkanNotoClassifier",
     "NNPUClassifier",
     "PUClassifier",

@@ -14,9 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier
+from purely.classifiers.distilled import DistilledPUClassifier, distil
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
 from purely.classifiers.nnpu import networks_for_new_rows, out_of_fold_output
 from purely.classifiers.stacking import stacked_weights
+from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
@@ -228,7 +230,8 @@ class PUClassifier(BasePUClassifier):
 
         known = known_scores(self.prior_estimator_, self.class_prior)
         unknown = [m for m in members if m.prototype is not None and m.name not in known]
-        found = cross_fit([m.prototype for m in unknown], X, positive, folds, n_jobs=self.n_jobs)
+        prototypes = [m.prototype for m in unknown]
+        found = cross_fit(prototypes, X, positive, folds, n_jobs=self.n_jobs, says=collapsed_ratio)
         known |= {m.name: score for m, score in zip(unknown, found, strict=True)}
         own = [m for m in members if m.prototype is not None]
         rows = sample_rows(folds.order, positive, MOST_ROWS)
@@ -281,6 +284,28 @@ class PUClassifier(BasePUClassifier):
         """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
         check_is_fitted(self, "oof_probability_")
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
+
+    def distil(self, X: Any = None) -> DistilledPUClassifier:
+        """A classifier that gives the same answers several times as fast, for many rows or for one at a time.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), optional
+            Rows to measure the difference on; by default those that a kernel member has kept, or rows like the values
+            at which trees divide columns.
+
+        Returns
+        -------
+        DistilledPUClassifier
+            What was measured is its `difference_`.
+
+        Raises
+        ------
+        purely.exceptions.DistillationError
+            Where probabilities differ by more than .01 on average, or the area under the curve by more than .001.
+        """
+        check_is_fitted(self, "oof_probability_")
+        return distil(self, X)
 
     def _member_log_odds(self, X: Any) -> Floats:
         return np.stack([member.log_odds(X) for member in self.members_])

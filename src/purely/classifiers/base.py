@@ -86,7 +86,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         """
         given = self.class_prior
         if isinstance(given, str) and given == "auto":
-            estimator = ClassPrior(scenario=self.scenario)
+            estimator = ClassPrior(scenario=self.scenario, n_jobs=getattr(self, "n_jobs", None))
             return self._adopt_estimate(estimator.fit_rows(X, labels, folds), labels)
         if hasattr(given, "fit"):
             estimator = clone(given)

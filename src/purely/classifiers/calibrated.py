@@ -39,6 +39,8 @@ class CalibratedPUClassifier(MetaPUClassifier):
         Probability above which a row is called positive, or the costs of a false positive and a false negative.
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState or None, default=0
 
     Attributes
@@ -78,6 +80,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
         cv: int = 5,
         threshold: Any = 0.5,
         scenario: str = "case-control",
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
@@ -86,6 +89,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
         self.cv = cv
         self.threshold = threshold
         self.scenario = scenario
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:

@@ -20,6 +20,7 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.likelihood import equal_kinds, labelled_loss
 from purely.classifiers.weights import check_weights
+from purely.collapsed import KernelScore, LinearScore, kernel_score
 from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
@@ -65,6 +66,12 @@ class LogisticModel:
             z[block] = self.kernel.transform(X[block]) @ self.coef
         return z + self.intercept
 
+    def collapsed(self) -> LinearScore | KernelScore | None:
+        """The same in less arithmetic; None where the kernel is of another kind."""
+        if self.kernel is None:
+            return LinearScore(self.coef, float(self.intercept), False)
+        return kernel_score(self.kernel, self.coef, self.intercept, limited=False)
+
 
 @dataclass(frozen=True)
 class LogisticSettings:
@@ -96,8 +103,7 @@ class LogisticSettings:
     def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
         """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0)."""
         positive = np.asarray(target, dtype=bool)
-        kernel = self._kernel_of(X) if self.basis == "gaussian" else None
-        rows = X if kernel is None else kernel.transform(X)
+        kernel, rows = self._described(X) if self.basis == "gaussian" else (None, X)
         total = positive.size if sample_weight is None else float(sample_weight.sum())
         C = PENALTIES[self.basis] if self.C is None else float(self.C)
         beta, constant, n_iter = _solve(
@@ -105,7 +111,8 @@ class LogisticSettings:
         )
         return LogisticModel(beta, constant, kernel, n_iter)
 
-    def _kernel_of(self, X: Any) -> Any:
+    def _described(self, X: Any) -> tuple[Any, Floats]:
+        """What describes rows by a kernel, and these rows as it describes them."""
         features = kernel_features(
             min(self.n_components, X.shape[0]),
             X.shape[1],
@@ -113,7 +120,11 @@ class LogisticSettings:
             seed=self.seed,
             bandwidth=self.bandwidth,
         )
-        return features.fit(X[row_order(X, self.seed)])
+        order = row_order(X, self.seed)
+        described = features.fit_transform(X[order])
+        rows = np.empty_like(described)
+        rows[order] = described
+        return features, rows
 
 
 def _solve(

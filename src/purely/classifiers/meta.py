@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn import get_config
@@ -50,6 +51,8 @@ class Training:
     params : dict
         What else its `fit` gets.
     seed : int
+    n_jobs : int or None
+        Fits at a time.
     """
 
     X: Any
@@ -58,6 +61,7 @@ class Training:
     passed_on: bool
     params: dict[str, Any]
     seed: int
+    n_jobs: int | None = None
 
     @property
     def positive(self) -> Mask:
@@ -106,13 +110,19 @@ class Training:
     def out_of_fold(self, estimator: Any, fold: NDArray[np.intp], kept: Mask | None = None) -> Floats:
         """Log-ratio of each row by an estimator trained on the other folds, on `kept` rows only where given."""
         score = np.empty(self.positive.size)
-        for k in np.unique(fold):
-            others, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
-            train = others if kept is None else others[kept[others]]
-            if self.positive[train].all():
-                train = others
-            score[test] = self.log_ratio(self.fitted(estimator, train), self.X[test])
+        numbers = np.unique(fold)
+        found = Parallel(n_jobs=self.n_jobs)(delayed(self._score_fold)(estimator, fold == k, kept) for k in numbers)
+        for k, scores in zip(numbers, found, strict=True):
+            score[fold == k] = scores
         return score
+
+    def _score_fold(self, estimator: Any, test: Mask, kept: Mask | None) -> Floats:
+        """Log-ratio of the rows of a fold by an estimator trained on the others."""
+        others = np.flatnonzero(~test)
+        train = others if kept is None else others[kept[others]]
+        if self.positive[train].all():
+            train = others
+        return self.log_ratio(self.fitted(estimator, train), self.X[test])
 
     def log_ratio(self, fitted: Any, X: Any) -> Floats:
         """Log-ratio that an estimator says of rows, which was trained on these rows or on most of them."""
@@ -129,6 +139,7 @@ class MetaPUClassifier(BasePUClassifier):
 
     # Declared for type checkers; subclasses assign them in __init__.
     estimator: Any
+    n_jobs: int | None
     random_state: RandomState
     _map: ScoreCalibration
 
@@ -194,6 +205,7 @@ class MetaPUClassifier(BasePUClassifier):
             passed_on,
             _check_method_params(given, params, self._order),
             seed,
+            self.n_jobs,
         )
 
     def _calibrate(self, score: Floats, rows: Training, method: str = "averaged") -> None:

@@ -19,6 +19,7 @@ from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
 from purely.cli._session import CommandError, Session, command, percent, seconds
+from purely.exceptions import DistillationError
 from purely.files import replacing, shown
 from purely.labels import Scenario
 from purely.metrics import pu_report
@@ -90,6 +91,7 @@ def app(
         )
         _train(session, model, data, unfinished, resume)
         model.set_params(checkpoint=None)
+        _distil(session, model, data)
         purely.save(Pipeline([("table", data.encoder), ("classifier", model)]), out)
     unfinished.unlink(missing_ok=True)
     described = _describe(session, data, model, chosen, said)
@@ -150,6 +152,15 @@ def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished
         raise CommandError(
             f"{shown(unfinished, 120)!r} is of a fit of other data or settings; leave out --resume to start anew."
         ) from error
+
+
+def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
+    """Put the form that `purely predict` uses beside the model, unless it says something else."""
+    try:
+        with session.step("Distilling"):
+            model.distilled_ = model.distil(data.X)
+    except DistillationError as error:
+        session.note(f"{error} So 'purely predict' will use the whole stack, which is slower.")
 
 
 def said_of_prior(prior: Prior) -> str:

@@ -57,7 +57,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
             [
                 c.name,
                 c.kind,
-                c.action,
+                c.action.removeprefix("dropped: "),
                 f"{c.n_features:,}" if c.n_features else "-",
                 percent(c.n_missing / data.y.size) if c.n_missing else "-",
             ]

@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from purely.tables.folder import FolderSource, find_files
 from purely.tables.formats import FORMATS, open_table
 from purely.tables.source import MAX_EXPANSION, Pair, TableSource
 
@@ -61,7 +62,7 @@ def share(help: str, *names: str) -> typer.models.OptionInfo:
     return option
 
 
-_KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel; - is the standard input."
+_KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
 Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
 Force = Annotated[bool, typer.Option("--force", help="Replace an output that is not of its kind.")]
@@ -129,7 +130,9 @@ class Reading:
     ] = MAX_EXPANSION
 
     def open(self, path: Path) -> TableSource:
-        """Open a file."""
+        """Open a file, or a folder of files as one table."""
+        if path.is_dir():
+            return FolderSource(path, find_files(path, any_name=self.format is not None), self.open)
         return open_table(
             path,
             format=self.format,

@@ -11,15 +11,18 @@ from typing import Annotated, Any
 import numpy as np
 import pyarrow as pa
 import typer
-from numpy.typing import NDArray
 
 from purely.classifiers import threshold_for_share
 from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import check_output
-from purely.cli._scoring import Scorer, load_model
+from purely.cli._folders import FolderTask, predict_folder
+from purely.cli._reasons import Reasons
+from purely.cli._scoring import load_model
 from purely.cli._session import CommandError, Session, command, percent
+from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.exceptions import PromiseWarning
+from purely.files import shown
 from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
@@ -54,59 +57,92 @@ def app(
         int | None,
         typer.Option(min=1, max=10_000_000, metavar="N", help="Write only the N rows of highest score, highest first."),
     ] = None,
+    reasons: Annotated[
+        int, typer.Option(min=0, max=50, metavar="N", help="Write the N columns that speak most for or against a row.")
+    ] = 0,
     escape_formulas: o.EscapeFormulas = False,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact", help="Use the whole stack, not its distilled form, which is several times faster."),
+    ] = False,
+    jobs: Annotated[
+        int, typer.Option(min=-256, max=256, metavar="N", help="Files of a folder scored at a time; -1: one a core.")
+    ] = 1,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Which ones? Scores, probabilities and labels; files of any size.
+    """Which ones? Scores, probabilities and labels; files of any size, or a folder.
 
     The output has the id columns (or the record's number in the file, from 1), the
     score (log-odds), the probability and the label (1 above the threshold). The
     file appears under its name when it is whole.
+
+    Of a folder of Parquet, CSV and Arrow files each file is scored into one of the
+    same name in another folder. Run again after it was stopped, the command does
+    the files that are missing, and no file twice.
 
     --precision and --recall are promises: the threshold is chosen from scores of
     training rows by models that have not seen them, and allows for what is not
     known about the share of positives. Where no threshold can promise a precision,
     nothing is written.
 
+    --reasons 3 adds the three columns that move a row's score most away from that
+    of other rows of the file, and by how much; all columns together add up to the
+    difference. It takes longer: best with --top.
+
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
       purely predict fraud.purely new.csv --id customer --precision 0.8 -o out.csv
-      purely predict fraud.purely new.csv --top 100 > worst.csv
+      purely predict fraud.purely new.csv --top 100 --reasons 3 > worst.csv
+      purely predict fraud.purely pool/ -o scores/ --jobs 4
       zcat new.csv.gz | purely predict fraud.purely - > scores.csv
     """
     aims = {"threshold": threshold, "precision": precision, "recall": recall, "share": share, "top": top}
     given = {name: value for name, value in aims.items() if value is not None}
     if len(given) > 1:
         raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
+    if file.is_dir():
+        if out is None or given.keys() & {"share", "top"} or reasons:
+            what = "is scored into another one: add --out."
+            if out is not None:
+                what = "is scored file by file, without --share, --top and --reasons: they need rows of all files."
+            raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
+        limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
+        ids_asked = None if id is None else tuple(id)
+        task = FolderTask(model, out, reading, ids_asked, limit, exact, interval, escape_formulas, force)
+        predict_folder(session, file, task, jobs)
+        return
     if out is None and session.json:
         raise CommandError("--json prints a summary on stdout, so the rows need a file: add --out.", 2)
     session.quiet = session.quiet or (out is None and not session.json)
     check_output(out, [model, file], endings=ENDINGS, force=force)
     with writing_table(out, escape_formulas=escape_formulas) as writer:
-        scorer = load_model(model)
+        scorer = load_model(model, exact=exact)
         source = reading.open(file)
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])
-        tally = _Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        tally = Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
-            rows = _scored_rows(scorer, source, ids, step, interval=interval)
+            rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
             if top is not None:
                 rows = _highest(rows, top, tally)
             elif share is not None:
                 rows = _for_share(rows, share, tally)
-            _write(rows, writer, tally, counted=top is not None)
+            _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
     session.note(*said_of_formulas(writer))
     summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
-        f"{tally.rows:,} rows scored; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a probability "
-        f"above {tally.threshold:.4g}.",
+        f"{tally.rows:,} rows scored{scorer.kind}; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a "
+        f"probability above {tally.threshold:.4g}.",
         *(_expected(summary, confidence) if tally.positive else [f"The highest is {tally.highest:.4g}."]),
         f"{written} {out}",
     )
-    session.finish({**summary, "written": writer.n_rows, "out": None if out is None else str(out)})
+    session.finish(
+        {**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": None if out is None else str(out)}
+    )
 
 
 def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
@@ -124,7 +160,7 @@ def _threshold(classifier: Any, precision: float | None, recall: float | None, c
     return found
 
 
-def _promised(classifier: Any, tally: _Tally, confidence: float) -> dict[str, Any]:
+def _promised(classifier: Any, tally: Tally, confidence: float) -> dict[str, Any]:
     """What the precision is at least, where the model has scores out of fold to tell it."""
     if not tally.positive or not hasattr(classifier, "oof_table_"):
         return {}
@@ -144,62 +180,27 @@ def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
     return lines
 
 
-class _Tally:
-    """What is said about the rows in the end."""
-
-    def __init__(self, threshold: float) -> None:
-        self.threshold, self.rows, self.positive = threshold, 0, 0
-        self.mass, self.mass_above, self.highest = 0.0, 0.0, 0.0
-
-    def add(self, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Count rows; which ones are above the threshold."""
-        above = probability > self.threshold
-        self.rows += probability.size
-        self.positive += int(above.sum())
-        self.mass += float(probability.sum())
-        self.mass_above += float(probability[above].sum())
-        self.highest = max(self.highest, float(probability.max()))
-        return above
-
-    def summary(self) -> dict[str, Any]:
-        """For JSON."""
-        return {
-            "rows": self.rows,
-            "positive": self.positive,
-            "threshold": self.threshold,
-            "mean_probability": self.mass / self.rows,
-            "expected_precision": self.mass_above / self.positive if self.positive else 0.0,
-            "expected_recall": self.mass_above / self.mass if self.mass else 0.0,
-        }
+def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session) -> Iterator[Any]:
+    """The same rows; how far the file has been read is shown."""
+    n_rows = 0
+    for batch in rows:
+        n_rows += batch.num_rows
+        step.reach(source.done, {"rows/s": f"{n_rows / session.elapsed:,.0f}"})
+        yield batch
 
 
-def _scored_rows(
-    scorer: Scorer, source: TableSource, ids: list[str], step: Bar, *, interval: bool
-) -> Iterator[pa.RecordBatch]:
-    """Batches of ids (or records' numbers), scores and probabilities."""
-    names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
-    own = [name if name not in (*names, "label") else f"{name} (id)" for name in ids]
-    for scored in scorer.score(source, ids):
-        first = [scored.batch.column(name) for name in ids]
-        number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
-        parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
-        if interval:
-            parts += [pa.array(end) for end in scorer.classifier.probability_interval(scored.log_odds).T]
-        step.reach(source.done)
-        yield pa.record_batch(parts, names=[*(own or ["row"]), *names])
-
-
-def _write(rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: _Tally, *, counted: bool) -> None:
+def _write(
+    rows: Iterator[pa.RecordBatch], writer: TableWriter, tally: Tally, *, counted: bool, why: Reasons | None
+) -> None:
     """Write rows with their labels; what was read is what is written."""
     for batch in rows:
-        probability = batch.column("probability").to_numpy()
-        above = probability > tally.threshold if counted else tally.add(probability)
-        writer.write(batch.append_column("label", pa.array(above.astype(np.int8))))
+        labelled = label_rows(batch, tally, counted=counted)
+        writer.write(why.beside(labelled) if why else labelled)
     if not counted and writer.n_rows != tally.rows:
         raise CommandError(f"{writer.n_rows:,} of {tally.rows:,} rows were written; nothing is kept.")
 
 
-def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: _Tally) -> Iterator[pa.RecordBatch]:
+def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The rows of highest score, highest first; no more than a batch beyond them is held."""
     best: pa.Table | None = None
     for batch in rows:
@@ -215,7 +216,7 @@ def _by_score(rows: pa.Table) -> pa.Array:
     return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
 
 
-def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: _Tally) -> Iterator[pa.RecordBatch]:
+def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
     found: list[Any] = []
     with tempfile.TemporaryFile(prefix=".purely-") as spool:

@@ -14,8 +14,9 @@ import typer
 
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
-from purely.cli._scoring import load_model
+from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command
+from purely.explain import column_of_features
 from purely.files import replacing, shown
 
 
@@ -67,6 +68,7 @@ def app(
                 data.y,
                 model=None if fitted is None else fitted.classifier,
                 feature_names=[str(n) for n in encoder.get_feature_names_out()],
+                groups=column_of_features(encoder),
                 records=_records(data),
                 row_numbers=data.number,
                 title=title or f"Positive-unlabelled report of {files.name}",
@@ -77,8 +79,17 @@ def app(
                 progress=lambda stage, done, total: step.reach(done / total),
             )
         report.write(out)
+    if fitted is not None and not report.answers["records"]["out_of_fold"] and _was_trained_on(fitted, files, data):
+        session.note(
+            "the model was trained on this file, and its out-of-fold scores are of other rows of it (--max-rows): "
+            "precision and recall in the report flatter it. Report on rows that it has not seen."
+        )
     session.say(data.line(), "", *_answers(report.answers), f"The report is in {out}")
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
+
+
+def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
+    return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
 
 
 def _records(data: TrainingData) -> Any:
@@ -90,4 +101,6 @@ def _answers(answers: dict[str, Any]) -> list[str]:
     """Each question with its answer, a paragraph each."""
     told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
     width = min(80, shutil.get_terminal_size().columns)
-    return ["\n".join([a["question"], *textwrap.wrap(a["answer"], width), ""]) for a in told]
+    # a number and its % stay together
+    wrapped = (textwrap.wrap(a["answer"].replace(" %", "\N{NO-BREAK SPACE}%"), width) for a in told)
+    return ["\n".join([a["question"], *lines, ""]) for a, lines in zip(told, wrapped, strict=True)]

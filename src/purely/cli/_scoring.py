@@ -54,6 +54,7 @@ class Scorer:
 
     encoder: TableEncoder
     classifier: Any
+    distilled: bool = False
     unseen: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
@@ -62,6 +63,10 @@ class Scorer:
     def origin(self) -> Origin:
         """The file that the model was fitted to."""
         return getattr(self.encoder, "origin_", None) or Origin("", 0)
+
+    def fresh(self) -> Scorer:
+        """The same model with nothing counted."""
+        return Scorer(self.encoder, self.classifier, self.distilled)
 
     def score(self, source: TableSource, extra: Sequence[str]) -> Iterator[Scored]:
         """Batches in the file's order, scored; `extra` columns are read too."""
@@ -88,9 +93,17 @@ class Scorer:
         batch, first = item
         encoded = self.encoder.encode(batch)
         X, log_odds = encoded.matrix, np.empty(batch.num_rows)
-        for at in range(0, batch.num_rows, MODEL_ROWS):
-            log_odds[at : at + MODEL_ROWS] = model_says(self.classifier, X[at : at + MODEL_ROWS], "log-odds")
+        step = batch.num_rows if self.distilled else MODEL_ROWS  # a distilled model finds its own blocks
+        for at in range(0, batch.num_rows, step):
+            log_odds[at : at + step] = model_says(self.classifier, X[at : at + step], "log-odds")
         return Scored(batch, first, log_odds), encoded
+
+    @property
+    def kind(self) -> str:
+        """Which form of the model was used, for people; nothing where there is one only."""
+        if not self.distilled:
+            return ""
+        return f" by the distilled model (--exact differs by {self.classifier.difference_.mean:.0e} on average)"
 
     def say_ignored(self, session: Session) -> None:
         """Say what was ignored."""
@@ -103,8 +116,8 @@ class Scorer:
                 session.note(f"{what}, in {self.n_rows:,} rows: {listed}{', ...' if len(counts) > 4 else ''}.")
 
 
-def load_model(path: Path) -> Scorer:
-    """Encoder and classifier from a model file."""
+def load_model(path: Path, *, exact: bool = True) -> Scorer:
+    """Encoder and classifier from a model file; the distilled classifier, if it has one, unless `exact`."""
     model = purely.load(path)
     steps = [step for _, step in getattr(model, "steps", [])]
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not hasattr(steps[1], "predict_proba"):
@@ -112,7 +125,11 @@ def load_model(path: Path) -> Scorer:
             f"{shown(path, 120)!r} holds a {type(model).__name__}, not what 'purely fit' writes (a table encoder and a "
             "classifier); use it from Python with purely.load."
         )
-    return Scorer(*steps)
+    encoder, classifier = steps
+    distilled = None if exact else getattr(classifier, "distilled_", None)
+    if distilled is None:
+        return Scorer(encoder, classifier)
+    return Scorer(encoder, distilled.set_params(threshold=classifier.threshold), True)
 
 
 def map_ordered(function: Callable[[In], Out], items: Iterable[In]) -> Iterator[Out]:

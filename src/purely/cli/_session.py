@@ -40,7 +40,11 @@ EXTRAS = {
 #: Errors whose text is a sentence for the user, by name: their modules need not be loaded to be recognised.
 SENTENCES = ("CommandError", "TableError", "FileError", "MissingFileError", "ModelFileError", "DownloadError")
 #: What parameters of the library are called here, and how advice is recognised that is about Python alone.
-OPTIONS = ((r"\bset class_prior\b", "give --class-prior"), (r"\bclass_prior\b", "--class-prior"))
+OPTIONS = (
+    (r"\bset class_prior\b", "give --class-prior"),
+    (r"\bclass_prior\b", "--class-prior"),
+    (r"looks like an identifier and is left out", "looks like an identifier; --id carries it to the output"),
+)
 PYTHON = re.compile(r"\w=\S|[a-z]_[a-z]|\w_\b|\bX\b")
 WORDS: dict[type[Warning], str] = {
     OverfittingWarning: "the networks fit the rows they were trained on better than rows held out, so those rows look "
@@ -78,6 +82,11 @@ class Session:
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
     notes: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the command began."""
+        return time.perf_counter() - self.started
 
     def step(self, what: str) -> AbstractContextManager[Bar]:
         """Show a step with a bar and the time left while it runs."""
@@ -287,7 +296,7 @@ def percent(value: float) -> str:
 
 def seconds(session: Session) -> str:
     """How long the command has run."""
-    taken = time.perf_counter() - session.started
+    taken = session.elapsed
     return f"{taken:.0f} seconds" if taken < 120 else f"{taken / 60:.1f} minutes"
 
 

@@ -29,6 +29,7 @@ from sklearn.utils import check_scalar, column_or_1d
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import ClassPriors, Prior, read_prior
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
+from purely.notebook import Sentence
 
 Floats = NDArray[np.float64]
 #: (shares of P, shares of the population, class prior) -> value; the groups are the last axis, draws the first.
@@ -48,7 +49,7 @@ HALF_A_ROW = 0.5
 
 
 @dataclass(frozen=True)
-class PUEstimate:
+class PUEstimate(Sentence):
     """A metric estimated from positive and unlabelled rows.
 
     Attributes

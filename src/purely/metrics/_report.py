@@ -18,6 +18,7 @@ from purely.metrics._ranking import FUNCTIONALS as RANKING
 from purely.metrics._ranking import ranking_metric
 from purely.metrics._risk import pu_risk
 from purely.metrics._threshold import threshold_metric
+from purely.notebook import html_table
 
 __all__ = ["PUReport", "pu_report"]
 
@@ -79,6 +80,13 @@ class PUReport:
         lines.append(f"Above the threshold {self.threshold:g}: {self.predicted_share:.1%} of the unlabelled rows.")
         lines.append(f"Assumption: {self.assumption}")
         return "\n".join(lines + [f"Note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [name.replace("_", " "), f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]"]
+            for name, e in self.estimates.items()
+        ]
+        return html_table(["", "value", f"{next(iter(self)).level:.0%} interval"], rows, str(self).splitlines()[:1])
 
 
 def pu_report(

@@ -14,11 +14,11 @@ import numpy as np
 from purely.persistence import _sklearn  # noqa: F401 - what it declares
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
+    FLAG, STARTS, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, part
-from purely.persistence._trees import FOREST, taken_forest
+from purely.persistence._trees import FOREST, check_sums, taken_forest
 
 from purely.persistence._vocabulary import (  # isort: skip
     ANY_CURVE, ANY_NUMBER, COUNT, INSIDE, NAME, NUMBER, SHARE, declare, each, estimator, model,
@@ -172,9 +172,30 @@ def _classifier(name: str, names: str, fields: dict[str, Field] | None = None, *
     estimator(f"purely.classifiers:{name}", names, {**inside, **(fields or {})}, **options)
 
 
-_classifier("PUClassifier", "_final history_? oof_probability_", {
+_classifier("PUClassifier", "_final history_? oof_probability_ distilled_?", {
+    "distilled_": part("DistilledPUClassifier", d="d"),
     "members_": many(part("FittedMember", d="d"), "m"), "member_weights_": array("m", low=0.0, high=1.0 + 1e-9),
     "oof_member_log_odds_": array("m", "n")})
+declare("purely.collapsed:LinearScore", fields={
+    "coef": array("d"), "intercept": NUMBER, "limited": FLAG})
+declare("purely.collapsed:KernelScore", fields={
+    "mean": array("d"), "scale": array("d", low=1e-300), "centers": array("k", "d"), "coef": array("k"),
+    "gamma": number(0.0), "intercept": NUMBER, "limited": FLAG})
+declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees", fields={
+    "offset": array("d"), "starts": STARTS, **each("left right", ints("nodes", low=-1)),
+    "feature": ints("nodes", low=-2, below="d"), **each("threshold value", array("nodes")), "shares": FLAG,
+    "constant": NUMBER})
+declare("purely.collapsed:ModelScore", fields={
+    "model": either(part("LogisticModel", d="d"), model(d="d")), "counts": row(whole(1), whole(1))})
+declare("purely.classifiers.distilled:NetworkScore", fields={"networks": many(part("NetworkArrays", d="d"))})
+declare("purely.classifiers.distilled:DistilledMember", fields={
+    "name": NAME, "weight": number(0.0, 1.0 + 1e-9), "calibration": part("ScoreCalibration"),
+    "score": part("LinearScore", "KernelScore", "TreeScore", "ModelScore", "NetworkScore", d="d")})
+declare("purely.classifiers.distilled:Difference", fields={
+    "n_rows": COUNT, **each("mean largest area", number(0.0, 1.0))})
+estimator("purely.classifiers:DistilledPUClassifier", f"classes_ {_PRIOR} oof_table_? _final", {
+    **each("class_prior_ unlabelled_prior_", INSIDE), "members_": many(part("DistilledMember", d="d")),
+    "difference_": part("Difference")})
 _classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
 _classifier("PULogisticClassifier", "n_iter_", {
     "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})

@@ -273,7 +273,7 @@ def array(
         for length, found in zip(shape, made.shape, strict=False):
             at.measure(length, found)
         if made.size and dtype.kind != "b" and not free:
-            smallest, largest = made.min(), made.max()  # NaN where there is one
+            smallest, largest = made.min().item(), made.max().item()  # NaN where there is one
             at.need(not finite or low <= smallest <= largest <= high, f"must hold numbers from {low:g} to {high:g}")
             at.need(not below or largest < at.lengths.get(below, 0), f"points beyond the length {below!r}")
             at.need(not rising or (made[1:] >= made[:-1]).all(), "must not fall")

@@ -110,6 +110,16 @@ def _read_trees(node: Json, at: Place) -> list[Tree]:
     return trees
 
 
+def check_sums(state: State, at: Place) -> None:
+    """Refuse tables of trees, :class:`purely.collapsed.TreeScore`, that a walk would leave."""
+    starts, leaf, columns = state["starts"].astype(np.int64), state["left"] == -1, state["feature"]
+    right = starts.size > 1 and starts[0] == 0 and starts[-1] == leaf.size and (np.diff(starts) > 0).all()
+    at.need(right, "has trees that do not make up the whole")
+    at.need((leaf == (state["right"] == -1)).all(), "has a node with one child")
+    at.need(leaf.all() or columns[~leaf].min() >= 0, "asks for a column out of range")
+    _parents(state["left"].astype(np.int64), state["right"].astype(np.int64), leaf, starts, at)
+
+
 def _read_tree(node: Json, at: Place) -> Tree:
     trees = _read_trees(node, at)
     at.need(len(trees) == 1, "must be one tree")

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.checks import RandomState, check_number, draw_seed
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.folds import Folds
+from purely.labels import check_scenario
 from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.best_bin import best_bin
+from purely.prior.ceiling import ceiling_profile
 from purely.prior.dedpul import dedpul
 from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.kernel_mean_scores import kernel_mean_scores
 from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.monotone import monotone_top
-from purely.prior.one_dimensional import OneDimensionalPrior, read_scores
+from purely.prior.one_dimensional import OneDimensionalPrior, read_scores, read_table
 from purely.prior.ratio import ratio_scores
-from purely.prior.scores import Reader
+from purely.prior.scores import Reader, ScoreTable
 
 __all__ = ["ClassPrior"]
 
@@ -132,6 +134,29 @@ class ClassPrior(PriorEstimator):
         self.scores_, self.model_scores_ = found.score, found.by_model
         self.model_weights_, self.loss_ = found.weights, found.loss
         return read_scores(found.score, positive, reader)
+
+    def fit_table(self, table: ScoreTable, *, n_features: int) -> Self:
+        """Read the class prior off a table of out-of-fold log-ratios, where there are more rows than fit into memory.
+
+        Parameters
+        ----------
+        table : ScoreTable
+            Counts of positives and of unlabelled rows by log-ratio; tables with the same cells add up.
+        n_features : int
+            Columns of the rows that were scored.
+
+        Returns
+        -------
+        self
+        """
+        self.forget("scores_", "model_scores_", "model_weights_", "loss_", "feature_names_in_")
+        scenario = check_scenario(self.scenario)
+        level_to_z(self.level)
+        self.n_features_in_, self.classes_ = n_features, np.array([0, 1])
+        self.n_positive_, self.n_unlabelled_ = int(table.n_p), int(table.n_u)
+        estimate = read_table(table, resolve_method(self.method))
+        self._publish(estimate, estimate.posterior or ceiling_profile(table).posterior(), scenario)
+        return self
 
 
 def resolve_method(method: Any) -> Reader:

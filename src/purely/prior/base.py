@@ -117,6 +117,7 @@ class PriorEstimator(PUEstimator):
     ratio: Any
     scenario: str
     level: float
+    n_jobs: int | None
     random_state: RandomState
     _min_positive = 2
     _min_unlabelled = 2
@@ -167,7 +168,8 @@ class PriorEstimator(PUEstimator):
 
     def _posterior(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> SharePosterior:
         """What the cross-fitted density ratio of the rows says of the share."""
-        scores = ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds)
+        seed = draw_seed(self.random_state)
+        scores = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs)
         return ceiling_profile(ScoreTable.from_scores(scores.score[positive], scores.score[~positive])).posterior()
 
     def _publish(self, estimate: PriorEstimate, posterior: SharePosterior, scenario: Scenario) -> None:

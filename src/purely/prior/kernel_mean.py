@@ -299,6 +299,8 @@ class KernelMeanPrior(PriorEstimator):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval. It reflects sampling noise; the bias of the method is not in it.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of the random features.
 
@@ -349,6 +351,7 @@ class KernelMeanPrior(PriorEstimator):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.variant = variant
@@ -359,6 +362,7 @@ class KernelMeanPrior(PriorEstimator):
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:

@@ -18,7 +18,7 @@ __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 
 #: Spread of the share's log-odds around the best bin's: where positives are rare, best bin reads two or three times too
 #: much, where they are common about what is true (`experiments/promises.py`). Interpolated between the two shares.
-LEEWAY = ((0.2, 2.0), (0.5, 0.5))
+LEEWAY = ((0.3, 2.0), (0.5, 0.2))
 
 
 def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:
@@ -80,6 +80,8 @@ class LogisticCeilingPrior(OneDimensionalPrior):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of folds and models.
 
@@ -120,12 +122,14 @@ class LogisticCeilingPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.leeway = leeway
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _reader(self) -> Reader:

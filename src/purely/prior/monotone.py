@@ -90,6 +90,8 @@ class MonotoneRatioPrior(OneDimensionalPrior):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of folds and models.
 
@@ -121,12 +123,14 @@ class MonotoneRatioPrior(OneDimensionalPrior):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.top = top
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _reader(self) -> Reader:

@@ -15,7 +15,7 @@ from purely.prior.ceiling import ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreTable
 
-__all__ = ["OneDimensionalPrior", "read_scores"]
+__all__ = ["OneDimensionalPrior", "read_scores", "read_table"]
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +39,8 @@ class OneDimensionalPrior(PriorEstimator):
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
                 "a score of them."
             )
-        return ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds).score
+        seed = draw_seed(self.random_state)
+        return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         reader = self._reader()
@@ -49,6 +50,11 @@ class OneDimensionalPrior(PriorEstimator):
 def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> PriorEstimate:
     """Share, what is known of it, diagnostics and warnings from a score."""
     table = ScoreTable.from_scores(score[positive], score[~positive])
+    return read_table(table, reader, {"score_positive": score[positive], "score_unlabelled": score[~positive]})
+
+
+def read_table(table: ScoreTable, reader: Reader, details: dict[str, Any] | None = None) -> PriorEstimate:
+    """The same from a table of counts; `details` go to the diagnostics."""
     reading, posterior = reader(table), ceiling_profile(table).posterior()
     bound = "lower" if posterior.quantile(0.95) <= 1e-3 else None
     diagnostics = PriorDiagnostics(
@@ -58,11 +64,7 @@ def read_scores(score: Floats, positive: NDArray[np.bool_], reader: Reader) -> P
         curve_label=reading.curve_label,
         chosen=reading.chosen,
         bound=bound,
-        details={
-            "score_positive": score[positive],
-            "score_unlabelled": score[~positive],
-            **reading.details,
-        },
+        details={**(details or {}), **reading.details},
     )
     sentence = (
         f"The class prior {reading.share:.3g} is at the lower bound: no unlabelled row scores like the labelled "

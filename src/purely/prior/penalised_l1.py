@@ -136,6 +136,8 @@ class PenL1Prior(PriorEstimator):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of centres, folds and resampling.
 
@@ -180,6 +182,7 @@ class PenL1Prior(PriorEstimator):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.alpha = alpha
@@ -188,6 +191,7 @@ class PenL1Prior(PriorEstimator):
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:

@@ -24,6 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
+from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
 
@@ -200,4 +201,5 @@ def ratio_scores(
     folds = deal_folds(X, positive, cv, seed) if folds is None else folds
     n_train = X.shape[0] - X.shape[0] // folds.n_folds
     models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
-    return stack_ratios(cross_fit(models, X, positive, folds, n_jobs=n_jobs), positive)
+    by_model = cross_fit(models, X, positive, folds, n_jobs=n_jobs, says=collapsed_ratio)
+    return stack_ratios(by_model, positive)

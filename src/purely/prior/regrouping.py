@@ -71,6 +71,8 @@ class RegroupingPrior(PriorEstimator):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of folds and models.
 
@@ -117,6 +119,7 @@ class RegroupingPrior(PriorEstimator):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.estimator = estimator
@@ -125,13 +128,15 @@ class RegroupingPrior(PriorEstimator):
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         fraction = check_number("fraction", self.fraction, 0.0, 0.5, open_low=True)
         check_choice("copies", self.copies, ("auto", "all"))
         inner = self._inner()
-        score = ratio_scores(self.ratio, X, positive, seed=draw_seed(self.random_state), folds=folds).score
+        seed = draw_seed(self.random_state)
+        score = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
         region = best[: max(1, round(fraction * unlabelled.size))]

@@ -52,6 +52,8 @@ class TIcEPrior(PriorEstimator):
         How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
     level : float, default=0.9
         Level of the confidence interval, from the spread over folds.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
     random_state : int, RandomState instance or None, default=0
         Seed of the folds.
 
@@ -100,6 +102,7 @@ class TIcEPrior(PriorEstimator):
         ratio: Any = "auto",
         scenario: str = "case-control",
         level: float = 0.9,
+        n_jobs: int | None = None,
         random_state: RandomState = 0,
     ) -> None:
         self.cv = cv
@@ -108,6 +111,7 @@ class TIcEPrior(PriorEstimator):
         self.ratio = ratio
         self.scenario = scenario
         self.level = level
+        self.n_jobs = n_jobs
         self.random_state = random_state
 
     def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:

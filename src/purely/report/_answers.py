@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from purely.plotting._style import number, percent
 from purely.report._checks import Check, worst
@@ -83,17 +84,26 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
     if kept is None:
         answer = f"It was reduced to {what}; there is no clear information of which they could keep a share."
         return result | {"short": what, "answer": answer, "retained": None}
-    verb = "keep" if picture.n_components > 1 else "keeps"
-    share = f"{percent(kept.retained)} [{percent(kept.low)}, {percent(kept.high)}]"
-    answer = f"On rows it was not learnt on, {what} {verb} {share} of the information that is found in all columns."
-    if kept.retained > 1.0:
-        answer += " More than all of it: with less to look at, more of it is found."
+    # estimated better from few columns than from all, the ratio may exceed 1; more than everything cannot be kept
+    value, low, high = (min(max(end, 0.0), 1.0) for end in (kept.retained, kept.low, kept.high))
+    one = picture.n_components == 1
+    if value == 1.0:
+        verb, they = ("suffices", "it") if one else ("suffice", "them")
+        answer = (
+            f"{what[:1].upper()}{what[1:]} {verb}: on rows that were not used to find {they}, the information is "
+            f"estimated at least as well from {they} as from all columns."
+        )
+    else:
+        answer = (
+            f"On rows that were not used to find {'it' if one else 'them'}, {what} {'keeps' if one else 'keep'} about "
+            f"{percent(value)} [{percent(low)}, {percent(high)}] of the information in all columns."
+        )
     return result | {
-        "short": "All of it kept" if kept.retained >= 1.0 else f"{percent(kept.retained)} kept",
+        "short": "All of it kept" if value == 1.0 else f"{percent(value)} kept",
         "answer": answer,
-        "retained": kept.retained,
-        "retained_low": kept.low,
-        "retained_high": kept.high,
+        "retained": value,
+        "retained_low": low,
+        "retained_high": high,
         "level": kept.level,
     }
 
@@ -128,13 +138,24 @@ def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
     }
 
 
-def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) -> dict[str, Any]:
-    """Fourth answer: which ones."""
+def top_rows(table: Table, scored: Scored) -> NDArray[np.intp]:
+    """Places of the unlabelled rows that look most positive, the first first."""
     unlabelled = np.flatnonzero(~table.positive)
-    order = unlabelled[np.argsort(-scored.probability[unlabelled], kind="stable")][:N_TOP]
+    return unlabelled[np.argsort(-scored.probability[unlabelled], kind="stable")][:N_TOP]
+
+
+def answer_records(
+    table: Table, scored: Scored, lists: Lists | None, reasons: list[list[str]] | None, why: str
+) -> dict[str, Any]:
+    """Fourth answer: which ones."""
+    order = top_rows(table, scored)
     result: dict[str, Any] = {
         "question": "Which ones?",
-        "top": [{"row": int(table.numbers[i]), "probability": float(scored.probability[i])} for i in order],
+        "top": [
+            {"row": int(table.numbers[i]), "probability": float(scored.probability[i]), "reasons": said}
+            for i, said in zip(order, reasons or [[] for _ in order], strict=True)
+        ],
+        "out_of_fold": scored.honest,
     }
     if lists is None:
         return result | {"short": "Ranked", "answer": why}
@@ -145,6 +166,8 @@ def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) 
         f"of them [{percent(t.precision_low[k])}, {percent(t.precision_high[k])}] are expected to be positive, and "
         f"with them {percent(t.recall[k])} of all positives are found."
     )
+    if not scored.honest:
+        answer += " If the model was trained on these very rows, that is too good to be true: see the last check."
     return result | {
         "short": f"{size:,} rows to look at",
         "answer": answer,
@@ -164,13 +187,15 @@ def answer_records(table: Table, scored: Scored, lists: Lists | None, why: str) 
 def answer_trust(checks: list[Check]) -> dict[str, Any]:
     """Fifth answer: whether it can be trusted, with no negatives to test on."""
     status = worst(checks)
-    bad = [check for check in checks if check.status == status and status != "green"]
+    bad = [check for light in ("red", "amber") for check in checks if check.status == light]
     words = {"green": "Nothing speaks against it", "amber": "With care", "red": "Not as it stands"}
     if status == "green":
         answer = f"All {len(checks)} checks are green: nothing in the records speaks against it, which is not a proof."
     else:
-        which = "; ".join(f"“{check.title}”" for check in bad)
-        answer = f"{len(bad)} of {len(checks)} checks {'is' if len(bad) == 1 else 'are'} {status}. To look at: {which}."
+        counts = [(light, sum(check.status == light for check in checks)) for light in ("red", "amber")]
+        counted = " and ".join(f"{n} {light}" for light, n in counts if n)
+        which = "; ".join(f"“{check.title}” ({check.status})" for check in bad)
+        answer = f"Of {len(checks)} checks {counted}. To look at: {which}."
     listed = [{"name": c.name, "title": c.title, "status": c.status, "reason": c.reason} for c in checks]
     return {
         "question": "Can I trust it, with no negatives to test on?",
@@ -178,4 +203,24 @@ def answer_trust(checks: list[Check]) -> dict[str, Any]:
         "answer": answer,
         "status": status,
         "checks": listed,
+        "counts": {light: sum(check.status == light for check in checks) for light in ("green", "amber", "red")},
     }
+
+
+def answer_next(checks: list[Check], records: dict[str, Any]) -> dict[str, Any]:
+    """What to do now, for someone who has never heard of any of this."""
+    red = [check for check in checks if check.status == "red"]
+    n = len(records["top"])
+    look = f"Look at the {n} records at the top of the list below, with the reasons beside them"
+    if red:
+        short = "Mend this first"
+        answer = f"“{red[0].title}” does not hold: {red[0].reason} Do not act upon the list before that is settled."
+    elif "precision" in records:
+        short = "Look at the top of the list"
+        answer = (
+            f"{look}. If about {percent(records['precision'])} of the {records['list_size']:,} records above the "
+            "threshold turn out to be positive, the numbers hold for your data, and you can work down the list."
+        )
+    else:
+        short, answer = "Look at the top of the list", f"{look}, and count how many are positive."
+    return {"question": "What should I do now?", "short": short, "answer": answer}

@@ -48,6 +48,8 @@ class Table:
     y : ndarray of int, shape (n,)
     names : list of str
         Columns of `X`.
+    groups : list of str
+        The column of the records that each of them speaks of.
     records : list of dict or None
         What readers know the rows by.
     numbers : ndarray of int, shape (n,)
@@ -63,6 +65,7 @@ class Table:
     positive: Mask
     y: NDArray[np.intp]
     names: list[str]
+    groups: list[str]
     records: Sequence[Mapping[str, Any]] | None
     numbers: NDArray[np.int64]
     scenario: Scenario
@@ -118,6 +121,7 @@ def read_table(
     seed: int,
     row_numbers: ArrayLike | None = None,
     scaled: bool = False,
+    groups: Sequence[str] | None = None,
 ) -> Table:
     """Check everything that can be wrong with the rows, once."""
     refuse_masked(X)
@@ -133,13 +137,16 @@ def read_table(
         names = [str(name) for name in feature_names]
     if len(names) != d:
         raise ValueError(f"feature_names must name each of the {d} columns of X; {len(names)} names were given.")
+    owners = names if groups is None else [str(name) for name in groups]
+    if len(owners) != d:
+        raise ValueError(f"groups must name a column for each of the {d} columns of X; {len(owners)} were given.")
     listed = _read_records(records, n)
     positive = labels.positive
     numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
     if numbers.shape != (n,):
         raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
     y = positive.astype(np.intp)
-    return Table(checked, X, positive, y, names, listed, numbers, check_scenario(scenario), seed, scaled)
+    return Table(checked, X, positive, y, names, owners, listed, numbers, check_scenario(scenario), seed, scaled)
 
 
 def _read_records(records: Any, n: int) -> Sequence[Mapping[str, Any]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,14 +40,25 @@ class Figure:
 
 def draw(display: Display, name: str) -> Figure:
     """Draw a display; `name` keeps the identifiers of several figures on one page apart."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        # letters become outlines: the page looks the same wherever it is read, whatever fonts are there
+        drawn = _draw(display, name, "path")
+    if any("missing from font" in str(warning.message) for warning in caught):
+        drawn = _draw(display, name, "none")  # of other scripts the reader's own fonts know the letters
+    return drawn
+
+
+def _draw(display: Display, name: str, letters: str) -> Figure:
     mpl = import_matplotlib()
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure as Canvas
 
     width, height = display._size()
-    # letters become outlines: the page looks the same wherever it is read, whatever fonts are there
-    settings: Any = {"svg.fonttype": "path", "svg.hashsalt": name, "figure.dpi": 100}
-    with style(), mpl.rc_context(settings):
+    settings: Any = {"svg.fonttype": letters, "svg.hashsalt": name, "figure.dpi": 100}
+    with style(), mpl.rc_context(settings), warnings.catch_warnings():
+        if letters == "none":
+            warnings.filterwarnings("ignore", "Glyph .* missing from font")
         figure = Canvas(figsize=(min(width, _WIDTH), height), layout="constrained")
         FigureCanvasSVG(figure)
         ax = figure.subplots()

@@ -16,26 +16,47 @@ from purely.checks import RandomState, draw_seed
 from purely.exceptions import PurelyWarning
 from purely.files import replacing
 from purely.labels import Scenario
+from purely.notebook import html_table
 from purely.report._answers import (
     SCHEMA_VERSION,
+    answer_next,
     answer_picture,
     answer_positives,
     answer_records,
     answer_signal,
     answer_trust,
     plain,
+    top_rows,
 )
 from purely.report._checks import run_checks
 from purely.report._data import read_table
 from purely.report._page import Findings, import_jinja, render
-from purely.report._stages import draw_representation, find_prior, make_lists, measure_signal, rank_columns, score_rows
+from purely.report._stages import (
+    draw_representation,
+    explain_top,
+    find_prior,
+    make_lists,
+    measure_signal,
+    rank_columns,
+    score_rows,
+)
 
 __all__ = ["Report", "make_report"]
 
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 
-_STAGES = ("model", "class prior", "information", "representation", "thresholds", "columns", "checks", "page")
+_STAGES = (
+    "model",
+    "class prior",
+    "information",
+    "representation",
+    "thresholds",
+    "reasons",
+    "columns",
+    "checks",
+    "page",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +69,8 @@ class Report:
         The page, complete in itself: it asks for nothing from outside.
     answers : dict
         The five answers, as JSON knows them: "signal", "picture", "positives", "records" and "trust", each with its
-        "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "rows" describes the input.
+        "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "next" says what to do now,
+        "rows" describes the input.
     """
 
     html: str = field(repr=False)
@@ -72,6 +94,13 @@ class Report:
             partial.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
+    def _repr_html_(self) -> str:
+        names = ("signal", "picture", "positives", "records", "trust", "next")
+        rows = [
+            [f"{part['question']} {part['short']}. {part['answer']}"] for part in (self.answers[name] for name in names)
+        ]
+        return html_table(["The answers"], rows, ['The whole page: report.write("report.html")'])
+
     def __str__(self) -> str:
         parts = (self.answers[name] for name in ("signal", "picture", "positives", "records", "trust"))
         return "\n".join(f"{k}. {part['question']}\n   {part['answer']}" for k, part in enumerate(parts, 1))
@@ -83,6 +112,7 @@ def make_report(
     *,
     model: Any = None,
     feature_names: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
     records: Any = None,
     row_numbers: ArrayLike | None = None,
     title: str | None = None,
@@ -105,6 +135,8 @@ def make_report(
         has them. None: :class:`purely.PUClassifier` is fitted.
     feature_names : sequence of str, optional
         Names of the columns of `X`.
+    groups : sequence of str, optional
+        The column of the table that each column of `X` was made from: reasons speak of these.
     records : data frame or list of dict, optional
         The rows as their readers know them, for the table of the top ones; any values.
     row_numbers : array-like of int, optional
@@ -148,7 +180,7 @@ def make_report(
     """
     import_jinja()
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
-    table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled)
+    table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled, groups)
     run = _Run(progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -157,8 +189,10 @@ def make_report(
         signal = run.may("information", lambda: measure_signal(table, prior.population.value))
         picture = run.may("representation", lambda: draw_representation(table, signal))
         lists = run.may("thresholds", lambda: make_lists(table, scored, prior))
+        reasons = run.may("reasons", lambda: explain_top(table, scored, top_rows(table, scored)))
         columns = run.may("columns", lambda: rank_columns(table))
         checks = run.must("checks", lambda: run_checks(table, scored, prior, signal, lists))
+    which = answer_records(table, scored, lists, reasons, run.why("thresholds"))
     answers = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -171,8 +205,9 @@ def make_report(
             "signal": answer_signal(signal, run.why("information")),
             "picture": answer_picture(picture, run.why("representation")),
             "positives": answer_positives(table, prior),
-            "records": answer_records(table, scored, lists, run.why("thresholds")),
+            "records": which,
             "trust": answer_trust(checks),
+            "next": answer_next(checks, which),
         }
     )
     findings = Findings(

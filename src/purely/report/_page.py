@@ -93,6 +93,7 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             records=_records(found),
             thresholds=None if found.lists is None else _threshold_rows(found.lists),
             rows_in_print=None if found.lists is None else _rows_in_print(found.lists),
+            metrics=None if found.lists is None else _metrics(found.lists),
             settings=_settings(found, settings, seed),
             snippet=_snippet(found, seed),
             limits=MAX_ROWS,
@@ -193,7 +194,12 @@ def _records(found: Findings) -> dict[str, Any]:
         "left_out": len(names) - len(shown),
         "from_zero": bool(np.array_equal(table.numbers, np.arange(table.numbers.size))),
         "rows": [
-            {"row": e["row"], "probability": e["probability"], "cells": [_text(c.get(name, "")) for name in shown]}
+            {
+                "row": e["row"],
+                "probability": e["probability"],
+                "reasons": e["reasons"],
+                "cells": [_text(c.get(name, "")) for name in shown],
+            }
             for e, c in zip(top, cells, strict=True)
         ],
     }
@@ -225,6 +231,15 @@ def _threshold_rows(lists: Lists) -> dict[str, Any]:
     }
 
 
+def _metrics(lists: Lists) -> list[tuple[str, float, float, float]]:
+    """Every metric at the list's threshold; precision and recall are those of the slider, which never fall."""
+    t, k = lists.table, lists.start
+    rows = {name: (name, e.value, e.low, e.high) for name, e in lists.metrics.estimates.items()}
+    rows["precision"] = ("precision", float(t.precision[k]), float(t.precision_low[k]), float(t.precision_high[k]))
+    rows["recall"] = ("recall", float(t.recall[k]), float(t.recall_low[k]), float(t.recall_high[k]))
+    return list(rows.values())
+
+
 def _rows_in_print(lists: Lists) -> list[int]:
     """Thresholds that are printed, where nothing can slide: a dozen, spread over the lists there are."""
     some = np.flatnonzero(lists.table.size > 0)
@@ -243,7 +258,7 @@ def _settings(found: Findings, settings: dict[str, Any], seed: int) -> list[tupl
         ("scenario", found.table.scenario),
         ("model", _short_repr(found.scored.model)),
     ]
-    return rows + [(str(name), _text(value)) for name, value in settings.items()]
+    return rows + [(str(name), " ".join(str(value).split())) for name, value in settings.items()]
 
 
 def _snippet(found: Findings, seed: int) -> str:

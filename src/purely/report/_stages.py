@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
+from purely.explain import explain_rows, said_of
+from purely.files import shown
 from purely.metrics import PUReport, pu_report
 from purely.plotting import (
     InformationDisplay,
@@ -32,6 +35,10 @@ Floats = NDArray[np.float64]
 
 #: Level of the intervals that the report asks for itself.
 LEVEL = 0.95
+#: Reasons beside each record of the list.
+N_REASONS = 3
+#: Rank correlation of a model's probabilities with stored ones from which on they are taken to be of the same rows.
+SAME_ROWS = 0.5
 _REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
 
 
@@ -111,13 +118,39 @@ def score_rows(table: Table, model: Any) -> Scored:
         return Scored(model, probability, True, rows)
     if not hasattr(model, "predict_proba"):
         raise TypeError(f"model must be a fitted classifier with predict_proba; {type(model).__name__} has none.")
-    stored = getattr(last_step(model), "oof_probability_", None)
-    if stored is not None and len(stored) == table.positive.size:
-        return Scored(model, np.asarray(stored, dtype=np.float64), True, None)
     found = np.asarray(model.predict_proba(table.given), dtype=np.float64)[:, 1]
     if not np.isfinite(found).all():
         raise ValueError(f"model predicts {int((~np.isfinite(found)).sum())} probabilities that are not finite.")
+    stored = getattr(last_step(model), "oof_probability_", None)
+    if stored is not None and _are_training_rows(np.asarray(stored, dtype=np.float64), found):
+        return Scored(model, np.asarray(stored, dtype=np.float64), True, None)
     return Scored(model, found, False, None)
+
+
+def _are_training_rows(stored: Floats, found: Floats) -> bool:
+    """Whether out-of-fold probabilities are those of these rows: as many, and of the same rows where they agree."""
+    if stored.size != found.size:
+        return False
+    with np.errstate(invalid="ignore"):
+        agreement = np.corrcoef(rankdata(stored), rankdata(found))[0, 1]
+    return bool(agreement > SAME_ROWS)
+
+
+def explain_top(table: Table, scored: Scored, rows: Rows) -> list[list[str]]:
+    """Reasons of some rows, in the words of the records where there are any."""
+    found = explain_rows(scored.model, table.X[rows], table.X, groups=table.groups, random_state=table.seed)
+    said = []
+    for i, (row, places) in enumerate(zip(rows, found.strongest(N_REASONS), strict=True)):
+        record = {} if table.records is None else table.records[int(row)]
+        reasons = []
+        for j in places:
+            name = found.names[j]
+            value: Any = record.get(name) if name in record else float(table.X[row, table.groups.index(name)])
+            value = f"{value:.4g}" if isinstance(value, float) and np.isfinite(value) else value
+            value = shown(value, 40) if isinstance(value, str) or value == value else None
+            reasons.append(said_of(shown(name), value, float(found.contributions[i, j])))
+        said.append(reasons)
+    return said
 
 
 def _networks_pay(n_rows: int) -> bool:

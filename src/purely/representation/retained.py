@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from purely.checks import RandomState, level_to_z
 from purely.labels import Scenario, check_scenario, read_labels
+from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
 from purely.smi.objective import information_from_objective, pu_objective
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class InformationRetained:
+class InformationRetained(Sentence):
     """Share of the information that a representation keeps, with an interval.
 
     Attributes

@@ -61,6 +61,7 @@ class LinearRatio(PUEstimator):
     cv: int
     n_jobs: int | None
     random_state: RandomState
+    sums_: BasisSums
 
     def _population_weights(self) -> PopulationWeights:
         raise NotImplementedError
@@ -135,6 +136,31 @@ class LinearRatio(PUEstimator):
                 self._start(X, labels, n_folds=self._check_cv())
             self._add_batch(X, labels, stream_folds(X, self.sums_.count.shape[1], self._seed))
             if self.sums_.count.min() > 0:  # every fold has rows of both kinds
+                self._solve()
+        return self
+
+    def add_sums(self, sums: BasisSums) -> Self:
+        """Add sums over other rows, made with the same centres, bandwidths and folds, and solve anew.
+
+        Parameters
+        ----------
+        sums : BasisSums
+            `sums_` of another estimator with these settings, for example of a part of the rows on another machine.
+
+        Returns
+        -------
+        self
+        """
+        check_is_fitted(self, "sums_")
+        if sums.second.shape != self.sums_.second.shape:
+            raise ValueError(
+                f"the sums have the shape {sums.second.shape} where {self.sums_.second.shape} belongs: both estimators "
+                "need the same centers, bandwidth and cv."
+            )
+        self.forget("oof_density_ratio_", "folds_")
+        self.sums_ = self.sums_ + sums
+        with one_blas_thread():
+            if self.sums_.count.min() > 0:
                 self._solve()
         return self
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 
 from purely.checks import RandomState, draw_seed, refuse_huge, refuse_masked
 from purely.labels import PULabels, check_scenario, read_labels
+from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
 
@@ -23,7 +24,7 @@ __all__ = ["FeatureRanking", "rank_features"]
 
 
 @dataclass(frozen=True)
-class FeatureRanking:
+class FeatureRanking(Sentence):
     """Information of columns or groups of columns, the most informative first. All values are prior-free.
 
     Attributes

@@ -42,6 +42,7 @@ from sklearn.utils import check_scalar
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
+from purely.notebook import Sentence
 from purely.smi.objective import information_from_objective, pu_objective
 
 Floats = NDArray[np.float64]
@@ -50,7 +51,7 @@ __all__ = ["InformationInterval", "SMIInterval", "bootstrap_information", "infor
 
 
 @dataclass(frozen=True)
-class SMIInterval:
+class SMIInterval(Sentence):
     """An interval of the squared-loss mutual information, for the class prior it carries.
 
     Attributes
@@ -77,7 +78,7 @@ class SMIInterval:
 
 
 @dataclass(frozen=True)
-class InformationInterval:
+class InformationInterval(Sentence):
     """An interval of the prior-free information -J - 1/2.
 
     Attributes

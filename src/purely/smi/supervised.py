@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 
 
 class PNSMI(LinearRatio):
-    r"""Squared-loss mutual information from labels of both classes, in closed form (appendix E of [1]_).
+    r"""Squared-loss mutual information from labels of both classes, in closed form (the paper's appendix E).
+
+    The model is that of appendix E of [1]_.
 
     The supervised counterpart of :class:`PUSMI` with the same interface: one ratio a class,
     :math:`w_y(x) = p(x \mid y)/p(x)`, each linear in the same basis.

@@ -148,7 +148,7 @@ def _identifier() -> Guess:
     return Guess(
         "dropped",
         reason="nearly every row has a value of its own: an identifier",
-        warning="it looks like an identifier; name it with --id to carry it to the output",
+        warning="it looks like an identifier and is left out",
     )
 
 

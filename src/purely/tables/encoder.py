@@ -49,7 +49,7 @@ class EncodingReport:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What to look at, one sentence a column."""
-        return tuple(f"column {shown(c.name)!r}: {c.warning}" for c in self.columns if c.warning)
+        return tuple(f"column {shown(c.name)!r}: {c.warning}." for c in self.columns if c.warning)
 
 
 @dataclass(frozen=True)

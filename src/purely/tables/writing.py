@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -34,12 +34,15 @@ class TableWriter:
         Rows that were written.
     n_formulas : int
         Texts among them that a spreadsheet would take for a formula, and that stay as they are.
+    when_whole : function of a path
+        Called with the partial file when all is written, before it takes its place.
     """
 
     def __init__(self, sink: Any, ending: str, escape_formulas: bool) -> None:
         self._sink, self._ending, self._escape = sink, ending, escape_formulas
         self._writer: Any = None
         self.n_rows = self.n_formulas = 0
+        self.when_whole: Callable[[Path], None] = lambda partial: None
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write rows; the types of the first batch are those of all."""
@@ -127,15 +130,17 @@ def writing_table(path: str | os.PathLike[str] | None, *, escape_formulas: bool 
         sys.stdout.flush()
         return
     ending = check_ending(path)
-    with replacing(path) as partial, open(partial, "wb") as sink:
-        writer = TableWriter(sink, ending, escape_formulas)
-        try:
-            yield writer
-            writer.close()
-        except BaseException:
-            with suppress(Exception):  # what went wrong first is what matters
+    with replacing(path) as partial:
+        with open(partial, "wb") as sink:
+            writer = TableWriter(sink, ending, escape_formulas)
+            try:
+                yield writer
                 writer.close()
-            raise
+            except BaseException:
+                with suppress(Exception):  # what went wrong first is what matters
+                    writer.close()
+                raise
+        writer.when_whole(partial)
 
 
 def check_ending(path: str | os.PathLike[str]) -> str:

@@ -1,0 +1,292 @@
+"""``purely predict`` of a folder: file by file, each done once, whatever happens in between.
+
+A finished file gets a line in a journal in the output's folder. The line is written before the scores appear under
+their name and holds their size and time of writing, which stay the same when the file is put into its place: a line
+counts if the file it speaks of is there, just so. Whatever moment a process is killed at, a file that is there is known
+to be finished, and one that is not is done again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+
+from purely.cli import _options as o
+from purely.cli._data import check_output
+from purely.cli._scoring import Scorer, load_model
+from purely.cli._session import CommandError, Session, explain, percent
+from purely.cli._tally import Tally, label_rows, scored_rows
+from purely.files import FileError, shown
+from purely.progress import track
+from purely.tables.folder import PlacedFile, PlacedSource, close, find_files
+from purely.tables.formats import COMPRESSIONS
+from purely.tables.writing import ENDINGS, writing_table
+
+__all__ = ["FolderTask", "predict_folder"]
+
+#: Name of the journal; tools that read folders pass over names with a dot.
+JOURNAL = ".purely-scored.jsonl"
+#: Files that are named in the sentence about those that failed.
+NAMED = 3
+
+
+@dataclass(frozen=True)
+class FolderTask:
+    """What is done to every file.
+
+    Attributes
+    ----------
+    model : Path
+    out : Path
+        The folder of the scores.
+    reading : Reading
+    ids : tuple of str or None
+        Columns that are carried along; None: as in the fit.
+    threshold : float
+    exact, interval, escape_formulas, force : bool
+    """
+
+    model: Path
+    out: Path
+    reading: o.Reading
+    ids: tuple[str, ...] | None
+    threshold: float
+    exact: bool
+    interval: bool
+    escape_formulas: bool
+    force: bool
+
+    def fingerprint(self) -> str:
+        """What the scores depend on besides the rows."""
+        digest = hashlib.sha256(self.model.read_bytes())
+        settings = [asdict(self.reading), self.ids, self.threshold, self.exact, self.interval, self.escape_formulas]
+        digest.update(json.dumps(settings, default=str).encode())
+        return digest.hexdigest()[:32]
+
+
+@dataclass(frozen=True)
+class FileScores:
+    """What became of a file.
+
+    Attributes
+    ----------
+    place : str
+        The file below the folder.
+    tally : Tally
+    unseen, unreadable : dict of str to int
+        Values that the model could not use, by column.
+    n_formulas : int
+    error : str
+        Why there are no scores; empty where there are.
+    """
+
+    place: str
+    tally: Tally
+    unseen: dict[str, int] = field(default_factory=dict)
+    unreadable: dict[str, int] = field(default_factory=dict)
+    n_formulas: int = 0
+    error: str = ""
+
+
+def output_of(file: PlacedFile, out: Path) -> Path:
+    """Where the scores of a file go: under its own name, or as Parquet where its format is not written."""
+    place = file.place
+    if place.suffix.lower() in COMPRESSIONS:
+        place = place.with_suffix("")
+    if place.suffix.lower() not in ENDINGS:
+        place = place.with_name(place.name + (".csv" if place.suffix.lower() in (".txt", ".tab") else ".parquet"))
+    return out / place
+
+
+def predict_folder(session: Session, folder: Path, task: FolderTask, jobs: int) -> None:
+    """Score the files of a folder that are not scored yet."""
+    files = find_files(folder, any_name=task.reading.format is not None)
+    outputs = _check_places(folder, files, task)
+    load_model(task.model)  # what is wrong with it is said once, before any work
+    journal = Journal(task.out / JOURNAL, task.fingerprint())
+    known = journal.read()
+    done = [known[str(f.place)] for f in files if journal.holds(known.get(str(f.place)), f, outputs[f.place])]
+    kept = {entry["place"] for entry in done}
+    todo = [file for file in files if str(file.place) not in kept]
+    if done:
+        session.note(f"{len(done):,} of {len(files):,} files were scored before and are left as they are.")
+    for file in todo:
+        outputs[file.place].parent.mkdir(parents=True, exist_ok=True)
+    found = [FileScores(e["place"], Tally(**e["tally"]), e["unseen"], e["unreadable"]) for e in done]
+    sizes = {str(file.place): file.path.stat().st_size for file in todo}
+    with track("Scoring files", max(1, sum(sizes.values())), unit="B", verbose=False) as bar:
+        reached = rows = 0
+        for scores in _in_parallel(task, todo, outputs, journal, jobs):
+            found.append(scores)
+            reached, rows = reached + sizes[scores.place], rows + scores.tally.rows
+            bar.reach(reached, {"rows/s": f"{rows / max(1e-9, session.elapsed):,.0f}"})
+    _say(session, task, files, found, len(done))
+
+
+def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> dict[Path, Path]:
+    """Where the scores of each file go; refuse what would destroy or mix something."""
+    source, target = folder.resolve(), task.out.resolve()
+    if target == source or source in target.parents:
+        raise CommandError(
+            f"the scores' folder {shown(task.out, 120)!r} lies in the folder that is read; name another one.", 2
+        )
+    if task.out.exists() and not task.out.is_dir():
+        raise CommandError(f"{shown(task.out, 120)!r} is a file; the scores of a folder need a folder.", 2)
+    places: dict[Path, Path] = {}
+    taken: dict[Path, Path] = {}
+    for file in files:
+        out = output_of(file, task.out)
+        if out in taken:
+            both = f"{shown(taken[out], 60)!r} and {shown(file.place, 60)!r}"
+            raise CommandError(f"the scores of {both} would have the same name; rename one of the files.")
+        check_output(out, [task.model, file.path], endings=ENDINGS, force=task.force)
+        places[file.place] = taken[out] = out
+        taken[out] = file.place
+    try:
+        task.out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"the folder {shown(task.out, 120)!r} cannot be made: {error.strerror}.") from error
+    return places
+
+
+class Journal:
+    """Which files are finished.
+
+    Parameters
+    ----------
+    path : Path
+    fingerprint : str
+        Lines of another one are of other scores, and do not count.
+    """
+
+    def __init__(self, path: Path, fingerprint: str) -> None:
+        self.path, self.fingerprint = path, fingerprint
+
+    def read(self) -> dict[str, dict[str, Any]]:
+        """The last line of every file; a line that was cut off is none."""
+        entries = {}
+        text = self.path.read_bytes().decode(errors="replace") if self.path.exists() else ""
+        for line in text.splitlines():
+            try:
+                entry = json.loads(line)
+                if entry["fingerprint"] == self.fingerprint:
+                    entries[str(entry["place"])] = entry
+            except (ValueError, KeyError, TypeError):
+                continue
+        return entries
+
+    def holds(self, entry: dict[str, Any] | None, file: PlacedFile, out: Path) -> bool:
+        """Whether a line speaks of this input and of the scores that are there."""
+        return entry is not None and entry["input"] == _stamp(file.path) and entry["output"] == _stamp(out)
+
+    def add(self, scores: FileScores, file: PlacedFile, partial: Path) -> None:
+        """Note a file whose scores are whole and not yet in their place."""
+        known = {name: value for name, value in asdict(scores).items() if name != "error"}
+        entry = {"fingerprint": self.fingerprint, **known, "input": _stamp(file.path), "output": _stamp(partial)}
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        try:
+            # A line that a killed process has left half-written ends here.
+            os.write(handle, b"\n" + json.dumps(entry).encode() + b"\n")
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _stamp(path: Path) -> list[int] | None:
+    """Size and time of writing of a file, None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return [found.st_size, found.st_mtime_ns]
+
+
+def _in_parallel(
+    task: FolderTask, files: Iterable[PlacedFile], outputs: dict[Path, Path], journal: Journal, jobs: int
+) -> Iterator[FileScores]:
+    work = (delayed(score_file)(task, file, outputs[file.place], journal) for file in files)
+    # one file at a time in each process: what is not begun is not lost
+    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)(work)
+
+
+@lru_cache(maxsize=1)
+def _scorer(model: Path, exact: bool, stamp: tuple[int, ...]) -> Scorer:
+    """The model of this process, loaded once."""
+    return load_model(model, exact=exact)
+
+
+def score_file(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) -> FileScores:
+    """Score one file; what is wrong with it is said in the result."""
+    parent = os.getppid()
+    try:
+        scorer = _scorer(task.model, task.exact, tuple(_stamp(task.model) or ()))
+        source = PlacedSource(file, task.reading.open(file.path))
+        try:
+            return _write_scores(task, scorer.fresh(), source, file, out, journal, parent)
+        finally:
+            close(source)
+    except Exception as error:
+        sentence = explain(error)
+        name = str(file.place)
+        return FileScores(name, Tally(0.5), error=sentence if name in sentence else f"{shown(name, 120)}: {sentence}")
+
+
+def _write_scores(
+    task: FolderTask,
+    scorer: Scorer,
+    source: PlacedSource,
+    file: PlacedFile,
+    out: Path,
+    journal: Journal,
+    parent: int,
+) -> FileScores:
+    wanted = list(task.ids if task.ids is not None else (n for n in scorer.origin.ids if n in source.names))
+    source.check_columns(wanted, "id column")
+    tally = Tally(task.threshold)
+    with writing_table(out, escape_formulas=task.escape_formulas) as writer:
+        for batch in scored_rows(scorer, source, wanted, interval=task.interval):
+            if os.getppid() != parent:  # the process that asked for it is gone: another one may be at work
+                raise CommandError("the process that started this one has ended.")
+            writer.write(label_rows(batch, tally))
+        scores = FileScores(str(file.place), tally, dict(scorer.unseen), dict(scorer.unreadable), writer.n_formulas)
+        writer.when_whole = lambda partial: journal.add(scores, file, partial)
+    return scores
+
+
+def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: list[FileScores], before: int) -> None:
+    failed = [scores for scores in found if scores.error]
+    whole = Tally.sum([scores.tally for scores in found if not scores.error])
+    scorer = load_model(task.model, exact=task.exact)
+    for scores in found:
+        scorer.unseen.update(scores.unseen)
+        scorer.unreadable.update(scores.unreadable)
+    scorer.n_rows = whole.rows
+    scorer.say_ignored(session)
+    if failed:
+        listed = " ".join(scores.error.rstrip(".") + "." for scores in failed[:NAMED])
+        more = f" (and {len(failed) - NAMED:,} more)" if len(failed) > NAMED else ""
+        raise CommandError(
+            f"{len(failed):,} of {len(files):,} files could not be scored{more}; the scores of the others are in "
+            f"{shown(task.out, 120)!r}, and the same command does the rest once these are mended: {listed}"
+        )
+    session.say(
+        f"{len(files):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
+        f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
+        f"The scores are in {task.out}",
+    )
+    result = {
+        **whole.summary(),
+        "distilled": scorer.distilled,
+        "files": len(files),
+        "files_before": before,
+        "out": str(task.out),
+    }
+    session.finish(result)

@@ -1,0 +1,155 @@
+"""Methods side by side on the same draws: positive-unlabelled samples of labelled data, with the truth held back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from purely.checks import RandomState, check_number, draw_seed
+from purely.crossfit import model_says
+from purely.datasets import make_pu
+from purely.labels import Scenario
+from purely.notebook import html_table
+
+__all__ = ["Comparison", "compare_methods"]
+
+#: Columns of a comparison's summary.
+MEASURES = ("error", "area", "prior_error", "seconds")
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What methods reached, draw by draw; prints as a table of means.
+
+    Attributes
+    ----------
+    rows : tuple of dict
+        One for each method and draw: "method", "draw", "error" (share of test rows that it calls wrong), "area" (under
+        the ROC curve of test rows), "prior_error" (size of its error about the class prior; NaN where it says none) and
+        "seconds".
+    class_prior : float
+        Of the population that was drawn from.
+    """
+
+    rows: tuple[dict[str, Any], ...]
+    class_prior: float
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of the methods."""
+        return list(dict.fromkeys(row["method"] for row in self.rows))
+
+    def values(self, method: str, measure: str) -> NDArray[np.float64]:
+        """A measure of a method, draw by draw; the draws are the same for every method, so differences are paired."""
+        return np.array([row[measure] for row in self.rows if row["method"] == method])
+
+    def _cells(self) -> list[list[str]]:
+        table = []
+        for method in self.methods:
+            cells = [method]
+            for measure in MEASURES:
+                values = self.values(method, measure)
+                error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
+                cells.append("-" if np.isnan(values).all() else f"{values.mean():.3f} ± {error:.3f}")
+            table.append(cells)
+        return table
+
+    def __str__(self) -> str:
+        head, cells = ["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells()
+        wide = max(len(row[0]) for row in cells)
+        lines = [f"{row[0]:{wide}}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in (head, *cells)]
+        return "\n".join([*lines, f"Means over {len(self.rows) // len(self.methods)} draws, with standard errors."])
+
+    def _repr_html_(self) -> str:
+        return html_table(["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells())
+
+
+def compare_methods(
+    methods: Mapping[str, Any],
+    X: Any,
+    y: ArrayLike,
+    *,
+    n_positive: int = 200,
+    n_unlabelled: int = 800,
+    class_prior: float | None = None,
+    n_test: int = 500,
+    n_draws: int = 5,
+    scenario: Scenario = "case-control",
+    labelling: Any = "random",
+    random_state: RandomState = 0,
+) -> Comparison:
+    """Fit methods to the same positive-unlabelled draws of labelled data, and judge them by rows held out.
+
+    Parameters
+    ----------
+    methods : mapping of str to estimator
+        Classifiers in scikit-learn's manner: ``fit(X, y)`` with 1 for labelled positives and 0 for unlabelled rows, and
+        ``predict`` with 1 for positives; ``predict_proba`` or ``decision_function`` for the area. Where a fitted one
+        has ``class_prior_``, its error is noted. Each is cloned for every draw.
+    X : array, sparse matrix or data frame of shape (n, d)
+    y : array-like of shape (n,)
+        The true classes.
+    n_positive, n_unlabelled, class_prior, n_test, scenario, labelling
+        Of each draw, see :func:`purely.make_pu`.
+    n_draws : int, default=5
+    random_state : int, RandomState instance or None, default=0
+        Draws; the same for every method.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from purely import PULogisticClassifier
+    >>> from purely.comparison import compare_methods
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(500, 1500, n_features=3, random_state=0)
+    >>> methods = {"positive against unlabelled": LogisticRegression(), "ours": PULogisticClassifier(0.5)}
+    >>> found = compare_methods(methods, data.X, data.y_true, class_prior=0.5, n_draws=3, n_test=300)
+    >>> bool(found.values("ours", "error").mean() < found.values("positive against unlabelled", "error").mean())
+    True
+    """
+    n_draws = check_number("n_draws", n_draws, 1, integer=True)
+    if not methods:
+        raise ValueError("methods must name at least one estimator; none was given.")
+    seed = draw_seed(random_state)
+    rows: list[dict[str, Any]] = []
+    prior = float("nan")
+    for number in range(n_draws):
+        draw = make_pu(
+            X,
+            y,
+            n_positive=n_positive,
+            n_unlabelled=n_unlabelled,
+            class_prior=class_prior,
+            n_test=n_test,
+            scenario=scenario,
+            labelling=labelling,
+            random_state=seed + number,
+        )
+        prior = draw.class_prior
+        for name, method in methods.items():
+            begin = time.perf_counter()
+            model = clone(method, safe=False).fit(draw.X, draw.y)
+            said = np.asarray(model.predict(draw.X_test)) == 1
+            found = getattr(model, "class_prior_", np.nan)
+            rows.append(
+                {
+                    "method": name,
+                    "draw": number,
+                    "error": float(np.mean(said != (draw.y_test == 1))),
+                    "area": float(roc_auc_score(draw.y_test, model_says(model, draw.X_test, "score"))),
+                    "prior_error": abs(float(found) - prior),
+                    "seconds": time.perf_counter() - begin,
+                }
+            )
+    return Comparison(tuple(rows), prior)

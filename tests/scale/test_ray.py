@@ -1,0 +1,34 @@
+"""The recipe for Ray Data in `docs/scale.rst`."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ray = pytest.importorskip("ray")
+
+from purely.scale import BatchScorer  # noqa: E402
+from tests.scale.test_local import NAMES, draw, model  # noqa: E402, F401
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    try:
+        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    except Exception as error:  # a machine that lets no process listen
+        pytest.skip(f"ray does not start here: {error}")
+    yield
+    ray.shutdown()
+
+
+def test_rows_are_scored_in_batches(cluster, model):  # noqa: F811
+    rows = pd.DataFrame(draw(4)[1], columns=NAMES).assign(name=np.arange(1500))
+    scorer = BatchScorer(model[1], keep=("name",))
+    scored = ray.data.from_pandas(rows).map_batches(scorer, batch_size=400).to_pandas()
+    expected = scorer(rows)
+    found = scored.sort_values("name")
+    assert list(found.columns) == ["name", "score", "probability", "label"]
+    np.testing.assert_allclose(found["score"], expected["score"])
