@@ -45,6 +45,8 @@ class AuditStudy(Options):
 
     kinds: tuple[str, ...] = option(("overlap", "tables", "scores"), choices=("overlap", "tables", "scores"))
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
+    shares: tuple[float, ...] = option(OVERLAPPING, "shares of positives of the overlapping classes")
+    wrong: tuple[str, ...] = option(WRONG, "ways in which artificial scores are wrong")
     seeds: int = option(1, "draws of a table and a mechanism")
     overlap_seeds: int = option(10, "draws of the overlapping classes at each share")
     audits: int = option(40, "audits of each draw of the overlapping classes")
@@ -52,7 +54,14 @@ class AuditStudy(Options):
     summarise: bool = option(False, "print the tables of the rows that are there")
 
 
-SMOKE: dict[str, Any] = {"tables": ("vehicle",), "overlap_seeds": 1, "audits": 1, "fits": Path("build/smoke/fits")}
+SMOKE: dict[str, Any] = {
+    "tables": ("vehicle",),
+    "shares": (0.3,),
+    "wrong": ("right",),
+    "overlap_seeds": 1,
+    "audits": 1,
+    "fits": Path("build/smoke/fits"),
+}
 
 
 def audit(pool: dict[str, Any], n: int, seed: int, rounds: int = 1) -> dict[str, Any]:
@@ -242,14 +251,14 @@ def main() -> None:
     provenance()  # the commit at the start is that of the run
     rows: list[dict[str, Any]] = []
     if "overlap" in options.kinds:
-        cells = [(p, s, options.audits, options.fits) for s in range(options.overlap_seeds) for p in OVERLAPPING]
+        cells = [(p, s, options.audits, options.fits) for s in range(options.overlap_seeds) for p in options.shares]
         rows += [row for part in in_parallel(overlap_rows, cells, options.jobs) for row in part]
     if "tables" in options.kinds:
         named = options.tables or tuple(table_names())
         draws = [(t, m, s, options.fits) for s in range(options.seeds) for t in named for m in MECHANISMS]
         rows += [row for part in in_parallel(table_rows, draws, options.jobs) for row in part]
     if "scores" in options.kinds:
-        wrong = [(w, s) for s in range(max(1, 2 * (options.audits // 10))) for w in WRONG]
+        wrong = [(w, s) for s in range(max(1, 2 * (options.audits // 10))) for w in options.wrong]
         rows += [row for part in in_parallel(score_rows, wrong, options.jobs) for row in part]
     table = pd.DataFrame(rows).round(5)
     options.out.mkdir(parents=True, exist_ok=True)

@@ -19,6 +19,7 @@ from tests.cli.conftest import make_customers
 COMMON = ("--label", "fraud", "--drop", "truth", "--id", "customer")
 COMMANDS = (
     *("inspect", "information", "prior", "represent", "fit", "predict", "evaluate", "audit", "report", "demo"),
+    "monitor",
     "datasets",
 )
 

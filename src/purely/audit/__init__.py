@@ -16,6 +16,7 @@ of being labelled vary by a factor gamma over the positives, and at which gamma 
 
 from purely.audit._design import AuditSample, draw_audit
 from purely.audit._labels import read_audit_labels
+from purely.audit._monitor import Batch, Look, Monitor
 from purely.audit._next import NextRows, next_to_label
 from purely.audit._posterior import Posterior
 from purely.audit._recalibrated import RecalibratedClassifier
@@ -26,6 +27,9 @@ __all__ = [
     "AuditCurve",
     "AuditResult",
     "AuditSample",
+    "Batch",
+    "Look",
+    "Monitor",
     "NextRows",
     "Posterior",
     "RecalibratedClassifier",

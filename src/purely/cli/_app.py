@@ -32,6 +32,7 @@ COMMANDS = {
     "predict": "Which ones? Scores of any number of rows.",
     "evaluate": "Can it be trusted, without negatives?",
     "audit": "A few labels that settle it.",
+    "monitor": "Has the pool changed?",
     "report": "Everything on one HTML page.",
     "demo": "The whole story on artificial data.",
     "datasets": "The seven public datasets.",

@@ -1,0 +1,152 @@
+"""``purely monitor``: whether the pool has changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import scipy.sparse as sp
+import typer
+
+from purely.audit import Batch, Look, Monitor
+from purely.cli import _options as o
+from purely.cli._data import check_output
+from purely.cli._scoring import Scorer, load_model
+from purely.cli._session import CommandError, Session, command, percent
+from purely.files import replacing
+from purely.tables import TableSource
+
+#: Exit status where something has changed; 1 and 2 stand for errors.
+CHANGED = 3
+
+
+@command()
+def app(
+    session: Session,
+    model: o.Model,
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="The reference, then batches in the order of time.", show_default=False),
+    ],
+    *,
+    alpha: Annotated[float, o.share("Probability of a false alarm over all looks together.")] = 0.05,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="A picture: PNG, SVG or PDF.")] = None,
+    force: o.Force = False,
+    reading: o.Reading,
+) -> None:
+    """Has the pool changed? Share of positives, scores and columns over time.
+
+    The first file is the reference. Every later one is compared with it: the mean
+    probability, the distribution of the scores, and each column. However many
+    files there are, a false alarm comes with probability --alpha at most, as long
+    as the files are given in their order, new ones last. The exit status is 3
+    where something has changed.
+
+    For example:
+      purely monitor fraud.purely january.csv february.csv march.csv
+      purely monitor fraud.purely week*.parquet --plot weeks.png
+    """
+    check_output(plot, [model, *files], endings=(".png", ".svg", ".pdf"), force=force)
+    if len(files) < 2:
+        raise CommandError("name the reference and at least one batch to compare with it.", 2)
+    scorer = load_model(model)
+    names = [scorer.encoder.columns_[k] for k in scorer.encoder.feature_owner_]
+    monitor: Monitor | None = None
+    for path in files:
+        with session.step(f"Scoring {path.name}"):
+            batch = _batch(scorer, reading.open(path), path.name, session.seed)
+        if monitor is None:
+            monitor = Monitor(batch, names, alpha)
+        else:
+            monitor.look(batch)
+    assert monitor is not None
+    _say(session, monitor)
+    if plot is not None:
+        _draw(monitor, plot)
+        session.say(f"The picture is in {plot}")
+    scorer.say_ignored(session)
+    changed = any(look.changed for look in monitor.looks)
+    session.finish({"changed": changed, "looks": [_plain(look) for look in monitor.looks]})
+    if changed:
+        raise typer.Exit(CHANGED)
+
+
+def _batch(scorer: Scorer, source: TableSource, name: str, seed: int) -> Batch:
+    """Probabilities of all rows of a file, and the columns of some, drawn at random."""
+    rng = np.random.default_rng([seed, 11])
+    probability, kept, lots = [], [], []
+    for scored in scorer.score(source, []):
+        probability.append(scored.probability)
+        lot = rng.random(scored.log_odds.size)
+        some = np.sort(np.argsort(lot)[: Monitor.most_compared])  # no more can be among the lowest of all
+        matrix = scorer.encoder.encode(scored.batch.select(list(scorer.encoder.columns_)).take(some)).matrix
+        kept.append(sp.csr_matrix(matrix))
+        lots.append(lot[some])
+    lowest = np.argsort(np.concatenate(lots))[: Monitor.most_compared]
+    return Batch(name, np.concatenate(probability), sp.vstack(kept).tocsr()[lowest])
+
+
+def _say(session: Session, monitor: Monitor) -> None:
+    reference = monitor.reference
+    session.say(
+        f"Reference {reference.name}: {reference.probability.size:,} rows, share of positives "
+        f"{percent(float(reference.probability.mean()))}",
+        "",
+    )
+    session.table(
+        ["", "changed", "rows", "share", "90% interval"],
+        [
+            [
+                look.name,
+                ", ".join(look.changed) or "nothing",
+                f"{look.rows:,}",
+                percent(look.share.value),
+                f"[{percent(look.share.low)}, {percent(look.share.high)}]",
+            ]
+            for look in monitor.looks
+        ],
+        text_columns=2,
+    )
+    session.say(
+        "",
+        f"Nothing has changed, as far as {len(monitor.looks)} looks can tell."
+        if not any(look.changed for look in monitor.looks)
+        else "Something has changed: the model's probabilities may be off. An audit of a recent batch would tell "
+        "(purely audit draw).",
+    )
+
+
+def _plain(look: Look) -> dict[str, Any]:
+    return {
+        "file": look.name,
+        "rows": look.rows,
+        "share": look.share.value,
+        "share_interval": [look.share.low, look.share.high],
+        "p_share": look.p_share,
+        "p_scores": look.p_score,
+        "p_columns": look.p_column,
+        "column": look.column,
+        "level": look.level,
+        "changed": list(look.changed),
+    }
+
+
+def _draw(monitor: Monitor, path: Path) -> None:
+    """Shares with their intervals; what has changed is red."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
+    for k, look in enumerate(monitor.looks):
+        colour = "tab:red" if look.changed else "tab:blue"
+        axes.plot([k, k], [look.share.low, look.share.high], color=colour)
+        axes.plot(k, look.share.value, "o", color=colour)
+    axes.axhline(float(monitor.reference.probability.mean()), color="grey", linestyle="--")
+    axes.set_xticks(range(len(monitor.looks)), [look.name for look in monitor.looks], rotation=30, ha="right")
+    axes.set_ylabel("share of positives")
+    with replacing(path) as partial:
+        figure.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
+    plt.close(figure)
