@@ -100,9 +100,10 @@ def model_says(model: Any, X: Any, what: Statement, positive: object = 1) -> Flo
 
 
 def finite_log_odds(probability: Any) -> Floats:
-    """Log-odds of probabilities, finite at 0 and 1."""
+    """Log-odds of probabilities, finite at 0 and 1, which sums of shares may pass by a rounding error."""
+    inside = np.clip(np.asarray(probability, dtype=np.float64), 0.0, 1.0)
     with np.errstate(divide="ignore"):
-        return np.clip(logit(np.asarray(probability, dtype=np.float64)), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
+        return np.clip(logit(inside), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
 
 def log_ratio(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:

@@ -118,7 +118,7 @@ def test_a_damaged_file_is_named_and_the_others_are_scored(purely, model, tmp_pa
         (["-o", "{pool}/scores"], "lies in the folder that is read"),
         (["-o", "{pool}"], "lies in the folder that is read"),
         ([], "is scored into another one: add --out"),
-        (["-o", "{tmp}/s", "--top", "5"], "has no --share and --top"),
+        (["-o", "{tmp}/s", "--top", "5"], "without --share, --top and --reasons"),
         (["-o", "{tmp}/a.txt"], "is a file; the scores of a folder need a folder"),
         (["-o", "{tmp}/s", "--id", "nobody"], "has no id column 'nobody'"),
     ],

@@ -126,5 +126,6 @@ def _draws(table: ScoreTable, prior: Prior, scenario: Scenario, thresholds: Floa
     found = rng.beta(k_p + 0.5, n_p - k_p + 0.5, shape)
     called = rng.beta(k + 0.5, n - k + 0.5, shape)
     expected = np.clip(prior.draw(N_DRAWS, rng) * found / called, 0.0, 1.0)
-    rows = np.maximum(np.round(k), 1.0).astype(np.int64)
-    return np.asarray(rng.binomial(np.broadcast_to(rows, shape), expected) / rows)
+    rows = np.maximum(k, 1.0)
+    # Jeffreys' prior: a hundred rows cannot show that more than 99 of 100 are positive.
+    return np.asarray(rng.beta(rows * expected + 0.5, rows * (1.0 - expected) + 0.5))
