@@ -113,11 +113,6 @@ def declared_models() -> dict[str, tuple[Any, Any]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = {name: (clone(model).fit(data, y), data) for name, (model, data) in models.items()}
-    audited = fitted["logistic"][0]
-    probability = audited.predict_proba(X)[:, 1]
-    sample = audit.draw_audit(probability, 40, random_state=0)
-    result = audit.read_audit(sample, y[sample.index], probability)
-    fitted["audited"] = result.recalibrated(audited, X[sample.index]), X
     if "sparse table" in fitted:  # as the command line notes it
         fitted["sparse table"][0].origin_ = Origin("t.csv", 100, "fraud", "1", None, ("customer",))
     fitted["audited"] = _audited(fitted["logistic"][0], X, y), X
