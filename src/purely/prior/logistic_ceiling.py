@@ -16,9 +16,9 @@ from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
 __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 
-#: Spread of the share's log-odds around the best bin's, interpolated between these shares: where positives are rare, best
-#: bin reads two or three times too much, where nearly all rows are positive too little, between about what is true
-#: (`experiments/promises.py`).
+#: Spread of the share's log-odds around the best bin's, interpolated between these shares: where positives are rare,
+#: best bin reads two or three times too much, where nearly all rows are positive too little, between about what is
+#: true (`experiments/promises.py`).
 LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
 
 
