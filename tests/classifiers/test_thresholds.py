@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from purely import Prior
+from purely import ClassPrior, Prior
 from purely.classifiers import (
     PUClassifier,
     ReweightedPUClassifier,
@@ -78,9 +78,9 @@ def overlapping(seed, prior, shift=2.0, n_p=200, n_u=2000):
 @pytest.mark.parametrize(("prior", "shift"), [(0.3, 2.0), (0.05, 2.0), (0.05, 4.0)])
 def test_a_precision_that_is_promised_is_kept(prior, shift):
     kept, promised = 0, 0
-    for seed in range(8):
+    for seed in range(6):
         X, y, truth = overlapping(seed, prior, shift)
-        model = PUClassifier(members="light", random_state=0)
+        model = PUClassifier(ClassPrior(["linear", "trees"]), members=["linear", "trees"], random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             t = model.fit(X, y).threshold_for_precision(0.8)
@@ -89,7 +89,7 @@ def test_a_precision_that_is_promised_is_kept(prior, shift):
         called = model.predict_proba(X[y == 0])[:, 1] > t
         promised += 1
         kept += truth[called].mean() >= 0.8
-    assert kept >= promised - 2  # nine of ten are expected to be kept
+    assert kept >= promised - 1  # nine of ten are expected to be kept
 
 
 def test_what_cannot_be_promised_is_said():

@@ -167,7 +167,7 @@ def test_a_death_at_the_worst_moments(purely, model, tmp_path, monkeypatch, mome
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [2])
 def test_kills_lose_nothing_and_do_nothing_twice(model, tmp_path, jobs):
     made = make_pool(tmp_path / "pool", 12, rows=3000)
     out = tmp_path / "scores"
