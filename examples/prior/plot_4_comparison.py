@@ -53,7 +53,7 @@ on_rows = {
 
 def estimate(sample):
     ratio = ClassPrior("linear").fit(sample.X, sample.y)
-    found = {"combined": ratio}
+    found = {"recommended": ratio}
     found |= {name: prior.fit(ratio.scores_[:, np.newaxis], sample.y) for name, prior in on_scores.items()}
     found |= {name: prior.fit(sample.X, sample.y) for name, prior in on_rows.items()}
     return {name: (prior.class_prior_, *prior.class_prior_interval_) for name, prior in found.items()}

@@ -7,7 +7,7 @@ rows,
 .. math:: \log \frac{p(x \mid \text{labelled})}{p(x \mid \text{unlabelled})}
           = \operatorname{logit} p(\text{labelled} \mid x) - \log \frac{n_P}{n_U} ,
 
-and :func:`cv` asks, for every row, models that were trained on the other folds.
+and :func:`cross_fit` asks, for every row, models that were trained on the other folds.
 """
 
 from __future__ import annotations

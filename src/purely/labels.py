@@ -209,10 +209,6 @@ class PULabels:
         """Put a mask of positives into the coding the labels came in."""
         return self.classes[np.asarray(positive, dtype=np.intp)]
 
-    def of_rows(self, rows: NDArray[Any]) -> PULabels:
-        """The labels of some rows."""
-        return PULabels(self.positive[rows], self.classes, None if self.negative is None else self.negative[rows])
-
 
 def read_labels(
     y: ArrayLike,

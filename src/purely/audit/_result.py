@@ -332,6 +332,18 @@ def read_audit(sample: AuditSample, labels: ArrayLike, probability: ArrayLike, *
     Returns
     -------
     AuditResult
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import draw_audit, read_audit
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(0.3, 3.0, 5000)
+    >>> truth = rng.random(5000) < probability
+    >>> sample = draw_audit(probability, 100, random_state=0)
+    >>> share = read_audit(sample, truth[sample.index], probability).share
+    >>> bool(share.low < truth.mean() < share.high)
+    True
     """
     level_to_z(level)
     q = read_probability(probability)

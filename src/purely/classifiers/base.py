@@ -303,6 +303,16 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         float
             NaN, with a :class:`purely.exceptions.PromiseWarning`, where no threshold can promise it.
+
+        Examples
+        --------
+        >>> from purely import PUClassifier
+        >>> from purely.datasets import make_gaussians
+        >>> sample = make_gaussians(200, 800, class_prior=0.4, shift=4.0, n_features=2, random_state=0)
+        >>> model = PUClassifier(members=["linear"]).fit(sample.X, sample.y)
+        >>> threshold = model.threshold_for_precision(0.8)
+        >>> bool(model.precision_above(threshold).low >= 0.8)
+        True
         """
         precision, confidence = _open_share("precision", precision), _open_share("confidence", confidence)
         scenario = check_scenario(self.scenario)
@@ -337,16 +347,50 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         return promises.precision_above(self._out_of_fold(), self.prior_, scenario, score, confidence)
 
     def threshold_for_recall(self, recall: float, confidence: float = 0.9) -> float:
-        """A probability above which that share of the positives lies, with some confidence; needs no class prior."""
+        """A probability above which that share of the positives lies, with some confidence; needs no class prior.
+
+        Parameters
+        ----------
+        recall : float
+            Share of the positives, strictly between 0 and 1.
+        confidence : float, default=0.9
+
+        Returns
+        -------
+        float
+        """
         recall, confidence = _open_share("recall", recall), _open_share("confidence", confidence)
         return _as_threshold(promises.threshold_for_recall(self._out_of_fold(), recall, confidence))
 
     def threshold_for_share(self, share: float) -> float:
-        """A probability above which about that share of the unlabelled rows lies."""
+        """A probability above which about that share of rows like the unlabelled ones lies.
+
+        Rows that the model was trained on tend to score lower than others; for a share of these use
+        :func:`purely.classifiers.threshold_for_share` on `oof_probability_`.
+
+        Parameters
+        ----------
+        share : float
+            Strictly between 0 and 1.
+
+        Returns
+        -------
+        float
+        """
         return _as_threshold(promises.threshold_for_share(self._out_of_fold(), _open_share("share", share)))
 
     def threshold_for_cost(self, false_positive: float, false_negative: float) -> float:
-        """The probability of least expected cost, see :func:`purely.classifiers.threshold_for_cost`."""
+        """The probability of least expected cost, see :func:`purely.classifiers.threshold_for_cost`.
+
+        Parameters
+        ----------
+        false_positive, false_negative : float
+            Costs of calling a negative positive, and of missing a positive.
+
+        Returns
+        -------
+        float
+        """
         return threshold_for_cost(false_positive, false_negative)
 
     def _population_shift(self) -> float:

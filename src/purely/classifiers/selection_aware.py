@@ -210,7 +210,7 @@ class SelectionAwareClassifier(BasePUClassifier):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         ).fit(X, labels.positive.astype(np.intp))
-        score = finite_log_odds(self.classifier_.oof_probability_) - self._first_shift()
+        score = finite_log_odds(self.classifier_.oof_probability_) - self.classifier_._population_shift()
         self.selection_ = fit_selection(X, columns, labels.positive, score) if columns.size else None
         propensity = np.zeros(score.size) if self.selection_ is None else self.selection_(X)
         weight = np.exp(-propensity[labels.positive])
@@ -233,12 +233,6 @@ class SelectionAwareClassifier(BasePUClassifier):
                     f"selection_features must hold {known}places below {self.n_features_in_}; {name!r} was given."
                 )
         return np.array(sorted(set(found)), dtype=np.intp)
-
-    def _first_shift(self) -> float:
-        """What log-odds among the unlabelled rows are raised by in the first classifier's population."""
-        return float(
-            finite_log_odds(self.classifier_.class_prior_) - finite_log_odds(self.classifier_.unlabelled_prior_)
-        )
 
     def _correct_prior(self, score: Floats, weight: Floats, labels: PULabels) -> None:
         r"""The share of positives that goes with the corrected ratio.
@@ -290,7 +284,7 @@ class SelectionAwareClassifier(BasePUClassifier):
         return np.ones(X.shape[0]) if self.selection_ is None else np.exp(self.selection_(X))
 
     def _log_odds(self, X: Any) -> Floats:
-        score = self.classifier_.log_odds(X) - self._first_shift()
+        score = self.classifier_.log_odds(X) - self.classifier_._population_shift()
         if self.selection_ is not None:
             score = score - self.selection_(X)
         return self._map(score) + self._population_shift()

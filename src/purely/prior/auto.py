@@ -53,7 +53,7 @@ class ClassPrior(PriorEstimator):
     ratio : "auto", str, estimator or list of these, default="auto"
         Models of positives against unlabelled rows. An estimator needs `fit(X, y)` and one of `density_ratio`,
         `predict_proba` or `decision_function`: :class:`purely.PUSMI`, :class:`purely.PURL` or any classifier. Built in
-        are "trees" (extremely randomised, leaves of five), "linear" (logistic regression), "kernel" (logistic
+        are "trees" (extremely randomised, leaves of three), "linear" (logistic regression), "kernel" (logistic
         regression on Nystroem features), "boosting" (histogram gradient boosting) and "forest" (random forest); "auto"
         is the first four.
     method : str or estimator, default="logistic-ceiling"

@@ -3,7 +3,7 @@ r"""Cross-fitted log density ratios: scores of rows by models that have not seen
 A model of positives against unlabelled rows gives the ratio :math:`w(x) = p(x \mid y=1) / p(x)`: from a probability
 :math:`p`, :math:`\log w = \log p - \log(1 - p) - \log(n_P / n_U)`. In sample it separates the training positives from
 their twins among the unlabelled rows; out of fold it does not. A log-ratio means the same in every fold and for every
-model, so folds are pooled and models averaged.
+model, so folds are pooled, and models are weighed and added up.
 """
 
 from __future__ import annotations
