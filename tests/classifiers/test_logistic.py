@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from purely import PULogisticClassifier
-from purely.classifiers.likelihood import equal_kinds, labelled_loss
+from purely.classifiers.likelihood import labelled_loss
+from purely.weighing import equal_kinds
 from tests.classifiers.conftest import gaussians, single_sample
 
 

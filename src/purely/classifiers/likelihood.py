@@ -6,17 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-__all__ = ["equal_kinds", "labelled_loss"]
+__all__ = ["labelled_loss"]
 
 Floats = NDArray[np.float64]
-
-
-def equal_kinds(positive: NDArray[np.bool_], weight: Floats | None = None) -> Floats:
-    """Weights of the rows that add up to one half over *P* and over *U*, in proportion to `weight` within either."""
-    found = np.ones(positive.size) if weight is None else np.array(weight, dtype=np.float64)
-    for kind in (positive, ~positive):
-        found[kind] *= 0.5 / found[kind].sum()
-    return found
 
 
 def labelled_loss(z: Floats, positive: NDArray[np.bool_], weight: Floats, share: float) -> tuple[float, Floats]:
@@ -32,7 +24,7 @@ def labelled_loss(z: Floats, positive: NDArray[np.bool_], weight: Floats, share:
     positive : ndarray of bool, shape (n,)
         Which rows are labelled.
     weight : ndarray of shape (n,)
-        Weights of the rows, see :func:`equal_kinds`.
+        Weights of the rows, see :func:`purely.weighing.equal_kinds`.
     share : float
         Share of positives among the unlabelled rows.
     """

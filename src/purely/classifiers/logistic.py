@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from purely.calibration import shift_to_share
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.likelihood import equal_kinds, labelled_loss
+from purely.classifiers.likelihood import labelled_loss
 from purely.classifiers.weights import check_weights
 from purely.collapsed import KernelScore, LinearScore, kernel_score
 from purely.folds import row_order
@@ -26,6 +26,7 @@ from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
 from purely.smi.basis import row_blocks
 from purely.threads import one_blas_thread
+from purely.weighing import equal_kinds
 
 __all__ = ["LogisticModel", "LogisticSettings", "PULogisticClassifier"]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
-from purely.classifiers.likelihood import equal_kinds, labelled_loss
+from purely.classifiers.likelihood import labelled_loss
+from purely.weighing import equal_kinds, weigh_models
 
 __all__ = ["stacked_weights"]
 
@@ -36,18 +36,8 @@ def stacked_weights(log_odds: Floats, positive: NDArray[np.bool_], share: float)
     equal = np.full(k, 1.0 / k)
     if k == 1:
         return equal
-    rows = np.clip(log_odds, -_LIMIT, _LIMIT).T
     weight = equal_kinds(positive)
-    strength = 1.0 / min(np.count_nonzero(positive), np.count_nonzero(~positive))
-
-    def risk(parameters: Floats) -> tuple[float, Floats]:
-        b, c = parameters[:-1], parameters[-1]
-        value, slope = labelled_loss(rows @ b + c, positive, weight, share)
-        away = b - equal
-        by_weights = slope @ rows + 2.0 * strength * away
-        return value + float(strength * away @ away), np.append(by_weights, slope.sum())
-
-    bounds = [(0.0, None)] * k + [(None, None)]
-    found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x[:-1]
+    within = np.clip(log_odds, -_LIMIT, _LIMIT)
+    found, _ = weigh_models(within, positive, lambda z: labelled_loss(z, positive, weight, share))
     total = float(found.sum())
     return found / total if np.isfinite(total) and total > 1e-6 else equal

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -27,6 +26,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
+from purely.weighing import equal_kinds, weigh_models
 
 Floats = NDArray[np.float64]
 
@@ -69,24 +69,14 @@ def stack_ratios(by_model: Floats, positive: NDArray[np.bool_]) -> RatioScores:
 
     with *n* the size of the smaller sample and *k* models. An average over equal models loses where one is far better.
     """
-    k = len(by_model)
-    equal = np.full(k, 1.0 / k)
-    weight = np.where(positive, 0.5 / np.count_nonzero(positive), 0.5 / np.count_nonzero(~positive))
-    sign = np.where(positive, 1.0, -1.0)
-    strength = 1.0 / min(np.count_nonzero(positive), np.count_nonzero(~positive))
+    weight, sign = equal_kinds(positive), np.where(positive, 1.0, -1.0)
 
-    def risk(parameters: Floats) -> tuple[float, Floats]:
-        b, c = parameters[:-1], parameters[-1]
-        margin = sign * (b @ by_model + c)
-        slope = -weight * sign * expit(-margin)
-        away = b - equal
-        value = -float(weight @ log_expit(margin)) + float(strength * away @ away)
-        return value, np.append(by_model @ slope + 2.0 * strength * away, slope.sum())
+    def loss(z: Floats) -> tuple[float, Floats]:
+        return -float(weight @ log_expit(sign * z)), -weight * sign * expit(-sign * z)
 
-    bounds = [(0.0, None)] * k + [(None, None)]
-    found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
-    score = found[:-1] @ by_model + found[-1]
-    return RatioScores(score, by_model, found[:-1], -float(weight @ log_expit(sign * score)))
+    weights, constant = weigh_models(by_model, positive, loss)
+    score = weights @ by_model + constant
+    return RatioScores(score, by_model, weights, loss(score)[0])
 
 
 def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Any:
