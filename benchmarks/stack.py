@@ -26,7 +26,7 @@ from torch import nn
 from benchmarks.timing import BenchmarkOptions, in_turn
 from purely.nn.losses import LogisticLoss, logistic_loss
 from purely.nn.networks import StackedMLP
-from purely.nn.plan import Architecture, TrainingSettings
+from purely.nn.recipe import Architecture, TrainingSettings
 from purely.nn.sources import ArrayRows, BatchShape, RowBatches, Split
 from purely.nn.training import HeldOut, train
 

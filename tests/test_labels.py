@@ -16,7 +16,8 @@ from sklearn.metrics import roc_auc_score
 from purely import PUSMI, ClassPriors, PULogisticClassifier, stack
 from purely.class_prior import check_class_prior
 from purely.exceptions import LabelWarning
-from purely.labels import check_scenario, find_meaning, read_labels
+from purely.label_words import find_meaning
+from purely.labels import check_scenario, read_labels
 
 HOW = "Mark labelled positives with 1 and unlabelled rows with 0."
 MASK = np.array([True, False, False, True, False])

@@ -17,7 +17,7 @@ between the numbers is a named type, :class:`purely.class_prior.ClassPriors`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NoReturn, get_args
 
@@ -28,148 +28,19 @@ from sklearn.utils import column_or_1d
 
 from purely.checks import refuse_masked
 from purely.exceptions import LabelWarning
+from purely.label_words import LabelMeaning, find_meaning, listed, plain, says
 
 __all__ = [
-    "LabelMeaning",
     "PULabels",
-    "Saying",
     "Scenario",
     "check_scenario",
-    "find_meaning",
     "read_labels",
-    "says",
     "stack",
 ]
 
 Scenario = Literal["case-control", "single-sample"]
-#: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.
-Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
 _HOW_TO_LABEL = "Mark labelled positives with 1 and unlabelled rows with 0."
-
-#: What words say, in lower case and without spaces and hyphens.
-POSITIVE = frozenset({"1", "true", "t", "yes", "y", "positive", "pos", "p", "labelled", "labeled"})
-UNLABELLED = frozenset(
-    {"", "unlabelled", "unlabeled", "notlabelled", "notlabeled", "nolabel", "unknown", "unk", "u", "none", "null"}
-    | {"nan", "na", "n/a", "missing", "?"}
-)
-#: Unlabelled in a column of two values; a known negative beside a value that says unlabelled.
-NOT_POSITIVE = frozenset({"0", "-1", "false", "f", "no", "n"})
-NEGATIVE = frozenset({"negative", "neg"})
-_NO_SPACES = str.maketrans("", "", " \t-_")
-
-
-@dataclass(frozen=True)
-class LabelMeaning:
-    """What the values of a label mean.
-
-    Attributes
-    ----------
-    positive : object
-        The value of labelled positives.
-    unlabelled : object
-        The value of unlabelled rows.
-    negative : object or None
-        The value of known negatives, if there is one.
-    guessed : bool
-        True where no value says what it means and the greater was taken as positive.
-    """
-
-    positive: Any
-    unlabelled: Any
-    negative: Any = None
-    guessed: bool = False
-
-
-def find_meaning(values: Collection[Any]) -> LabelMeaning:
-    """Tell the positive from the unlabelled value, by the rule of this module.
-
-    Parameters
-    ----------
-    values : collection of two or three different values
-        Numbers or texts; an empty text is an unlabelled row.
-
-    Raises
-    ------
-    ValueError
-        Where the rule cannot tell; the sentence lists the values.
-
-    Examples
-    --------
-    >>> from purely.labels import find_meaning
-    >>> find_meaning(["fraud", "unknown"]).positive
-    'fraud'
-    >>> find_meaning(["1", "0", ""]).negative
-    '0'
-    """
-    said: dict[str, list[Any]] = {kind: [] for kind in get_args(Saying)}
-    for value in values:
-        said[says(value)].append(value)
-    candidates = said["positive"] or said["other"]
-    unlabelled = said["unlabelled"] or said["no"] or said["negative"]
-    if len(values) == 2:
-        if not candidates:
-            raise ValueError(f"only the values {_listed(values, ' and ')}, neither of which marks a labelled positive")
-        if len(said["positive"]) == 1 and not _all_numbers(values):
-            return LabelMeaning(candidates[0], next(v for v in values if v is not candidates[0]))
-        if len(candidates) == 1 and unlabelled:
-            return LabelMeaning(candidates[0], unlabelled[0])
-        return _the_greater(values)
-    negative = said["no"] + said["negative"]
-    if len(values) == 3 and len(candidates) == len(said["unlabelled"]) == len(negative) == 1:
-        return LabelMeaning(candidates[0], said["unlabelled"][0], negative[0])
-    raise ValueError(f"{len(values)} different values ({_listed(values)})")
-
-
-def says(value: Any) -> Saying:
-    """What one value says of its row, by the words of this module.
-
-    Examples
-    --------
-    >>> from purely.labels import says
-    >>> says("Not labelled"), says(1.0), says("fraud")
-    ('unlabelled', 'positive', 'other')
-    """
-    text = _plain(value)
-    if isinstance(text, bytes):
-        text = text.decode("utf-8", "replace")
-    number = _number(text)
-    if number is not None and np.isfinite(number) and number == int(number):
-        word = str(int(number))  # 1, 1.0, True and "1.00" are one label
-    else:
-        word = str(text).casefold().translate(_NO_SPACES)
-    if word in POSITIVE:
-        return "positive"
-    if word in UNLABELLED:
-        return "unlabelled"
-    if word in NOT_POSITIVE:
-        return "no"
-    return "negative" if word in NEGATIVE else "other"
-
-
-def _the_greater(values: Collection[Any]) -> LabelMeaning:
-    numbers = [_number(v) for v in values]
-    if None not in numbers:
-        low, high = sorted(values, key=lambda v: _number(v) or 0.0)
-    else:
-        low, high = sorted(values)
-    return LabelMeaning(high, low, guessed=True)
-
-
-def _number(value: Any) -> float | None:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        return None
-
-
-def _all_numbers(values: Collection[Any]) -> bool:
-    return all(_number(v) is not None for v in values)
-
-
-def _listed(values: Collection[Any], between: str = ", ") -> str:
-    shown = [str(_plain(v)) or "an empty text" for v in list(values)[:5]]
-    return between.join(shown) + (", ..." if len(values) > 5 else "")
 
 
 @dataclass(frozen=True)
@@ -288,13 +159,13 @@ def _meaning_of(found: list[Any], values: NDArray[Any], known_negatives: bool, q
         raise ValueError(f"y has {error}. {_HOW_TO_LABEL}") from None
     if meaning.negative is not None and not known_negatives:
         raise ValueError(
-            f"y marks known negatives ({_plain(meaning.negative)!r}) beside positives and unlabelled rows; leave these "
+            f"y marks known negatives ({plain(meaning.negative)!r}) beside positives and unlabelled rows; leave these "
             "rows out here."
         )
     if meaning.guessed and not quiet:
         warnings.warn(
-            f"y has the values {_plain(meaning.unlabelled)!r} and {_plain(meaning.positive)!r}, neither of which says "
-            f"what it means: {_plain(meaning.positive)!r}, the greater, is taken as the labelled positive. "
+            f"y has the values {plain(meaning.unlabelled)!r} and {plain(meaning.positive)!r}, neither of which says "
+            f"what it means: {plain(meaning.positive)!r}, the greater, is taken as the labelled positive. "
             + _HOW_TO_LABEL,
             LabelWarning,
             stacklevel=4,
@@ -310,7 +181,7 @@ def _apply(values: NDArray[Any], meaning: LabelMeaning, found: list[Any]) -> PUL
         return PULabels(positive, classes)
     negative = np.asarray(values == meaning.negative, dtype=bool)
     warnings.warn(
-        f"{int(negative.sum()):,} rows are known negatives ({_plain(meaning.negative)!r}); they are set aside, because "
+        f"{int(negative.sum()):,} rows are known negatives ({plain(meaning.negative)!r}); they are set aside, because "
         "positive-unlabelled learning uses positives and unlabelled rows only.",
         LabelWarning,
         stacklevel=4,
@@ -321,7 +192,7 @@ def _apply(values: NDArray[Any], meaning: LabelMeaning, found: list[Any]) -> PUL
 def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
     foreign = ~np.isin(values, classes)
     if foreign.any():
-        found, unlabelled, positive = (_plain(v) for v in (values[foreign][0], *classes))
+        found, unlabelled, positive = (plain(v) for v in (values[foreign][0], *classes))
         raise ValueError(
             f"y has the value {found!r}, but the labels so far were {unlabelled!r} (unlabelled) and "
             f"{positive!r} (positive). Keep one coding for all batches."
@@ -375,7 +246,7 @@ def _refuse_many(values: NDArray[Any], found: list[Any]) -> NoReturn:
             f"unlabelled rows have two. {_HOW_TO_LABEL}"
         )
     raise ValueError(
-        f"y has {len(found)} different values ({_listed(found)}); labels of positive and unlabelled rows have two. "
+        f"y has {len(found)} different values ({listed(found)}); labels of positive and unlabelled rows have two. "
         "Turn the classes of interest into 1 and everything without a label into 0, "
         "for example y = (label == 'fraud').astype(int)."
     )
@@ -386,13 +257,8 @@ def _refuse_one_class(only: Any) -> NoReturn:
         "positive": "every row is a labelled positive and there are no unlabelled rows",
         "unlabelled": "every row is unlabelled and there is no labelled positive",
         "no": "every row is unlabelled and there is no labelled positive",
-    }.get(says(only), f"every label is {_plain(only)!r}, so positives and unlabelled rows cannot be told apart")
+    }.get(says(only), f"every label is {plain(only)!r}, so positives and unlabelled rows cannot be told apart")
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
-
-
-def _plain(value: Any) -> Any:
-    """A NumPy scalar as Python's own, whose repr is the value and nothing else."""
-    return value.item() if isinstance(value, np.generic) else value
 
 
 def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) -> None:

@@ -12,7 +12,7 @@ import torch
 from purely.nn.fitted import History
 from purely.nn.losses import LogisticLoss
 from purely.nn.networks import StackedMLP
-from purely.nn.plan import Architecture, TrainingSettings
+from purely.nn.recipe import Architecture, TrainingSettings
 from purely.nn.sources import BatchShape, RowBatches, Split, rows_of
 from purely.nn.training import HeldOut, train
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from purely.nn.networks import EncoderStack, StackedMLP, reinitialised
-from purely.nn.plan import Architecture
+from purely.nn.recipe import Architecture
 
 ARCHITECTURES = [
     Architecture.representation(5, (4,), 3),

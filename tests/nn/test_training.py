@@ -9,7 +9,7 @@ from purely.exceptions import TrainingInterrupted
 from purely.nn import steps
 from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 from purely.nn.networks import StackedMLP
-from purely.nn.plan import Architecture, TrainingSettings
+from purely.nn.recipe import Architecture, TrainingSettings
 from purely.nn.sources import BatchShape, StreamBatches, rows_of
 from purely.nn.training import HeldOut, resolve_device, train
 

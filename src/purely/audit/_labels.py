@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from purely.files import shown
-from purely.labels import find_meaning, says
+from purely.label_words import find_meaning, says
 
 __all__ = ["read_audit_labels"]
 

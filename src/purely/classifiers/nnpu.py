@@ -19,19 +19,8 @@ from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.folds import Folds, Keys, deal_folds, row_keys
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import (
-    ALL_ROWS,
-    Architecture,
-    NetworkRecipe,
-    StackPlan,
-    TrainedStack,
-    check_cv,
-    check_encoder,
-    fit_together,
-    kept_dtypes,
-    plan_members,
-    read_settings,
-)
+from purely.nn.plan import ALL_ROWS, StackPlan, TrainedStack, fit_together, plan_members
+from purely.nn.recipe import Architecture, NetworkRecipe, check_cv, check_encoder, kept_dtypes, read_settings
 from purely.nn.scaling import column_scaling
 
 __all__ = ["PRESETS", "ClassifierRecipe", "NNPUClassifier", "mean_output", "out_of_fold_output", "read_recipe"]

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
 from purely.files import STDIN, is_same_file, is_stream, shown
-from purely.labels import Scenario, find_meaning
+from purely.label_words import find_meaning
+from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
 from purely.tables.errors import nearest

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from purely.nn.fitted import NetworkArrays
-from purely.nn.plan import Architecture, Layer
+from purely.nn.recipe import Architecture, Layer
 
 __all__ = ["EncoderStack", "StackedMLP", "reinitialised"]
 

@@ -1,4 +1,4 @@
-"""What networks are to be trained: their shape, how they learn, and the rows each one sees; nothing here loads torch.
+"""What networks are to be trained, and the rows each one sees; nothing here loads torch.
 
 An estimator that trains networks works in two steps. `prepare_fit` checks data and parameters and does all that comes
 before the networks; what it returns has a :class:`StackPlan`. `finish_fit` takes what was trained. :func:`fit_together`
@@ -8,261 +8,38 @@ puts both together for any number of estimators, and trains networks of one kind
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
-from purely.checks import check_choice, check_number
 from purely.exceptions import DivergedWarning
 from purely.folds import Folds, Keys, sample_rows, share_out
 from purely.nn.fitted import History
+from purely.nn.recipe import NetworkRecipe
 from purely.nn.scaling import Scaling
 
 if TYPE_CHECKING:
-    from purely.nn.losses import Loss
+    pass
 
 __all__ = [
     "ALL_ROWS",
-    "Architecture",
-    "Layer",
     "Member",
-    "NetworkRecipe",
     "Preparation",
     "StackPlan",
     "TrainedMember",
     "TrainedStack",
-    "TrainingSettings",
     "UsesNetworks",
-    "check_cv",
-    "check_encoder",
     "finish_together",
     "fit_together",
-    "kept_dtypes",
     "plan_members",
-    "read_settings",
 ]
 
-OptimizerName = Literal["adam", "sgd", "adagrad"]
-Schedule = Literal["constant", "cosine"]
-Update = Literal["joint", "alternating"]
-Arithmetic = Literal["float32", "bfloat16"]
 #: Fold number of the networks that see all rows.
 ALL_ROWS = -1
-
-
-@dataclass(frozen=True)
-class TrainingSettings:
-    """How networks are trained.
-
-    Parameters
-    ----------
-    optimizer : {"adam", "sgd", "adagrad"}
-    learning_rate : float
-    schedule : {"constant", "cosine"}
-        Whether the rate stays or falls to zero along half a cosine over `max_epochs`.
-    update : {"joint", "alternating"}
-        Both parts in every step, or the paper's four steps for g and one for v.
-    weight_decay : float
-        Decay of the weights, decoupled from the gradient.
-    gradient_noise : float
-        Standard deviation of normal noise that is added to every gradient.
-    clip_norm : float or None
-        Largest Euclidean norm of a network's gradient.
-    dropout : float
-        Share of the inputs that are set to zero, in steps of 1/256.
-    max_epochs, patience : int
-        The longest training, and how many epochs without a better held-out J end it.
-    tol : float
-        How much lower a held-out J has to be to be better.
-    keep : {"best", "last"}
-        The state of each network that is kept: that of lowest held-out J, or, without early stopping, the last one.
-    dtype : {"float32", "bfloat16"}
-        Arithmetic of the forward and backward passes; parameters are float32 always.
-    verbose : bool
-        Show a progress bar with the mean J of the training batches and of the held-out rows.
-    checkpoint : path or None
-        File to save to and to resume from.
-    checkpoint_every : int
-        Epochs between two saves.
-    fingerprint : str
-        What the run is about; a checkpoint of something else is refused.
-    """
-
-    optimizer: OptimizerName = "adam"
-    learning_rate: float = 1e-3
-    schedule: Schedule = "constant"
-    update: Update = "joint"
-    weight_decay: float = 0.0
-    gradient_noise: float = 0.0
-    clip_norm: float | None = None
-    dropout: float = 0.0
-    max_epochs: int = 100
-    patience: int = 20
-    tol: float = 0.0
-    keep: Literal["best", "last"] = "best"
-    dtype: Arithmetic = "float32"
-    verbose: bool = False
-    checkpoint: str | Path | None = None
-    checkpoint_every: int = 10
-    fingerprint: str = ""
-
-
-def read_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Settings from an estimator's parameters by name, each checked; what an estimator does not have is as above."""
-    clip = values.get("clip_norm")
-    return TrainingSettings(
-        optimizer=check_choice("optimizer", values["optimizer"], get_args(OptimizerName)),
-        learning_rate=check_number("learning_rate", values["learning_rate"], 0.0, open_low=True),
-        schedule=check_choice("schedule", values["schedule"], get_args(Schedule)),
-        update=check_choice("update", values.get("update", "joint"), get_args(Update)),
-        weight_decay=check_number("weight_decay", values["weight_decay"], 0.0),
-        gradient_noise=check_number("gradient_noise", values.get("gradient_noise", 0.0), 0.0),
-        clip_norm=None if clip is None else check_number("clip_norm", clip, 0.0, open_low=True),
-        dropout=check_number("dropout", values["dropout"], 0.0, 0.95),
-        max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
-        patience=check_number("patience", values["patience"], 1, integer=True),
-        tol=check_number("tol", values["tol"], 0.0),
-        keep="best" if values["early_stopping"] else "last",
-        dtype=check_choice("dtype", values["dtype"], get_args(Arithmetic)),
-        verbose=bool(values["verbose"]),
-        checkpoint=values["checkpoint"],
-    )
-
-
-def check_cv(cv: object) -> int:
-    """Number of folds of an estimator that may do without; 0 for None."""
-    return 0 if cv is None else check_number("cv", cv, 2, integer=True)
-
-
-def check_encoder(encoder: Any) -> Any:
-    """Return the caller's own torch module, or None, refuse anything else."""
-    if encoder is None:
-        return None
-    from torch import nn
-
-    if not isinstance(encoder, nn.Module):
-        raise TypeError(f"encoder must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
-    return encoder
-
-
-def kept_dtypes(X: Any) -> Any:
-    """Types that are not converted up front: floats; any number in a memory-mapped array, which is never copied."""
-    return "numeric" if isinstance(X, np.memmap) else [np.float64, np.float32]
-
-
-@dataclass(frozen=True)
-class Layer:
-    """One fully connected layer: an affine map, then batch norm and ReLU where asked for."""
-
-    n_in: int
-    n_out: int
-    norm: bool
-    relu: bool
-    bias: bool
-
-    @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
-        shapes: tuple[tuple[int, ...], ...] = ((self.n_out, self.n_in),)
-        if self.norm:
-            return (*shapes, (self.n_out,), (self.n_out,))
-        return (*shapes, (self.n_out,)) if self.bias else shapes
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """Layers of a network: those of the encoder v, then those of the head g that ends in the outputs.
-
-    Examples
-    --------
-    >>> from purely.nn.plan import Architecture
-    >>> paper = Architecture.representation(784, (60,), 20)
-    >>> [(layer.n_in, layer.n_out) for layer in paper.encoder + paper.head]
-    [(784, 60), (60, 20), (20, 1)]
-    """
-
-    encoder: tuple[Layer, ...]
-    head: tuple[Layer, ...]
-
-    @classmethod
-    def representation(
-        cls,
-        n_features: int,
-        hidden: tuple[int, ...],
-        n_components: int,
-        head_hidden: tuple[int, ...] = (),
-        n_outputs: int = 1,
-        batch_norm: bool = True,
-    ) -> Architecture:
-        """A network whose encoder is ``n_features - hidden - n_components``; linear where nothing is hidden.
-
-        Parameters
-        ----------
-        n_features : int
-            Columns of the data.
-        hidden : tuple of int
-            Widths of the hidden layers of v; with none v is linear, with neither batch norm nor ReLU.
-        n_components : int
-            Width of the representation.
-        head_hidden : tuple of int
-            Widths of the hidden layers of g.
-        n_outputs : int, default=1
-            Outputs of g.
-        batch_norm : bool, default=True
-            Whether hidden layers are normalised.
-        """
-        encoder = _hidden_layers((n_features, *hidden, n_components), batch_norm)
-        if not hidden:
-            encoder = (Layer(n_features, n_components, norm=False, relu=False, bias=False),)
-        return cls(encoder, _head((n_components, *head_hidden), n_outputs, batch_norm))
-
-    @classmethod
-    def classifier(cls, n_features: int, hidden: tuple[int, ...]) -> Architecture:
-        """A network ``n_features - hidden - 1``; a linear classifier where nothing is hidden."""
-        widths = (n_features, *hidden)
-        return cls(_hidden_layers(widths, True), _head(widths[-1:], 1, True))
-
-
-def _hidden_layers(widths: tuple[int, ...], batch_norm: bool) -> tuple[Layer, ...]:
-    return tuple(
-        Layer(n_in, n_out, norm=batch_norm, relu=True, bias=not batch_norm) for n_in, n_out in pairwise(widths)
-    )
-
-
-def _head(widths: tuple[int, ...], n_outputs: int, batch_norm: bool) -> tuple[Layer, ...]:
-    last = Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True)
-    return (*_hidden_layers(widths, batch_norm), last)
-
-
-@dataclass(frozen=True)
-class NetworkRecipe:
-    """All choices of a fit of networks.
-
-    Attributes
-    ----------
-    architecture : Architecture
-    loss : Loss
-        What is minimised; see :mod:`purely.nn.losses` and :mod:`purely.nn.risks`.
-    settings : TrainingSettings
-    batch_size : int
-        Rows of a minibatch; 0 for a tenth of the rows, at least 32 and at most 250.
-    encoder : torch.nn.Module or None
-        The caller's own network in the place of the architecture's encoder.
-    device : str
-    """
-
-    architecture: Architecture
-    loss: Loss
-    settings: TrainingSettings
-    batch_size: int
-    encoder: Any
-    device: str
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, 
 from purely.nn.optimisers import Optimiser, clip_rows
 
 if TYPE_CHECKING:
-    from purely.nn.plan import TrainingSettings
+    from purely.nn.recipe import TrainingSettings
 
 __all__ = ["Stepper"]
 

@@ -31,7 +31,7 @@ from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.optimisers import Optimiser
-from purely.nn.plan import TrainingSettings
+from purely.nn.recipe import TrainingSettings
 from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
 from purely.nn.steps import Stepper
 from purely.progress import stoppable, track

@@ -16,16 +16,8 @@ from purely.checks import RandomState, draw_seed
 from purely.folds import deal_folds, row_keys
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import (
-    ALL_ROWS,
-    Member,
-    StackPlan,
-    TrainedMember,
-    TrainedStack,
-    fit_together,
-    kept_dtypes,
-    plan_members,
-)
+from purely.nn.plan import ALL_ROWS, Member, StackPlan, TrainedMember, TrainedStack, fit_together, plan_members
+from purely.nn.recipe import kept_dtypes
 from purely.nn.scaling import column_scaling
 from purely.representation.recipe import RepresentationRecipe
 

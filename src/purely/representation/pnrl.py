@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from purely.checks import RandomState
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import TrainedMember, kept_dtypes
+from purely.nn.plan import TrainedMember
+from purely.nn.recipe import kept_dtypes
 from purely.representation.networks import NetworkRepresentation, PreparedRepresentation
 from purely.representation.recipe import RepresentationRecipe, read_recipe
 

@@ -13,7 +13,8 @@ from purely.checks import RandomState, check_choice, check_number
 from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import ALL_ROWS, StackPlan, TrainedMember, kept_dtypes
+from purely.nn.plan import ALL_ROWS, StackPlan, TrainedMember
+from purely.nn.recipe import kept_dtypes
 from purely.representation.networks import NetworkRepresentation, PreparedRepresentation
 from purely.representation.recipe import RepresentationRecipe, read_recipe
 from purely.smi.objective import information_from_objective, pu_objective

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from purely.checks import check_choice, check_number, check_widths
-from purely.nn.plan import Architecture, NetworkRecipe, check_cv, check_encoder, read_settings
+from purely.nn.recipe import Architecture, NetworkRecipe, check_cv, check_encoder, read_settings
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from purely.labels import find_meaning, says
+from purely.label_words import find_meaning, says
 from purely.tables.errors import TableError, nearest, shown
 
 __all__ = ["LabelRule", "LabelValues", "find_label_rule"]
