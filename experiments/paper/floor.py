@@ -24,7 +24,7 @@ from experiments.paper.config import COLUMNS, Config
 from experiments.paper.draws import Draw, Key, draw
 from experiments.paper.methods import nnpu, ours
 from experiments.sets import PAPER_SETS
-from purely.classifiers.members import LIGHT_MEMBERS, make_members
+from purely.classifiers.members import TABLE_MEMBERS, make_members
 from purely.classifiers.nnpu import PRESETS
 from purely.prior.ratio import AUTO_MODELS, resolve_models
 
@@ -63,7 +63,7 @@ def work_of(config: Config) -> tuple[float, float]:
 def bare_fits(d: Draw, n_folds: int = 5) -> float:
     """Seconds of the models' fits alone."""
     ratios = resolve_models(AUTO_MODELS, *d.X.shape, sparse=sp.issparse(d.X), seed=d.key.seed)
-    members = [member.prototype for member in make_members(LIGHT_MEMBERS, d.X, d.share, d.key.seed)]
+    members = [member.prototype for member in make_members(TABLE_MEMBERS, d.X, d.share, d.key.seed)]
     fold = np.random.default_rng(0).integers(n_folds, size=d.y.size)
     start = time.perf_counter()
     for j in range(n_folds):

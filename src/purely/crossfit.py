@@ -46,7 +46,7 @@ LARGEST_LOG_ODDS = 30.0
 #: trees whose leaves are pure would say infinity; an average over models must not hang on one of them.
 LARGEST_LOG_RATIO = float(np.log(1000.0))
 #: Rows that a model is trained on at most, see `docs/speed`: beyond, more rows change little.
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 
 
 class Estimator(Protocol):

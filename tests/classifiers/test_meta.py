@@ -87,7 +87,7 @@ def test_the_recommended_classifier_reports_prior_and_interval():
     low, high = model.class_prior_interval_
     assert low <= model.class_prior_ <= high
     assert isinstance(model.prior_estimator_, ClassPrior)
-    assert model.oof_member_log_odds_.shape == model.member_log_odds(X).shape == (5, 450)
+    assert model.oof_member_log_odds_.shape == model.member_log_odds(X).shape == (4, 450)
     truth = np.repeat([1, 1, 0], [150, 120, 180])
     assert np.mean(model.predict(X) == truth) > 0.9
 

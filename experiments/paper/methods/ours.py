@@ -15,7 +15,7 @@ from scipy.special import expit
 from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
-from purely.classifiers.members import LIGHT_MEMBERS, NETWORK_SETTINGS
+from purely.classifiers.members import TABLE_MEMBERS, NETWORK_SETTINGS
 from purely.nn.plan import finish_together
 
 
@@ -23,7 +23,7 @@ def begin(draw: Draw, device: str, settings: dict[str, Any]) -> tuple[PUClassifi
     """A PUClassifier with everything but its networks, and what it needs to be finished."""
     members: Any = "auto"
     if settings:
-        members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), *LIGHT_MEMBERS]
+        members = [NNPUClassifier(**{**NETWORK_SETTINGS, **settings}), *TABLE_MEMBERS]
     model = PUClassifier(members=members, random_state=draw.key.seed, device=device)
     return model, model.prepare_fit(draw.X, draw.y)
 

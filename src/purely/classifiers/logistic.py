@@ -102,7 +102,10 @@ class LogisticSettings:
                 check_number(name, getattr(self, name), 0.0, open_low=True)
 
     def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
-        """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0)."""
+        """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0).
+
+        Rows stand in an order that depends on what is in them alone, since a kernel is approximated with some of them.
+        """
         positive = np.asarray(target, dtype=bool)
         kernel, rows = self._described(X) if self.basis == "gaussian" else (None, X)
         total = positive.size if sample_weight is None else float(sample_weight.sum())
@@ -121,11 +124,7 @@ class LogisticSettings:
             seed=self.seed,
             bandwidth=self.bandwidth,
         )
-        order = row_order(X, self.seed)
-        described = features.fit_transform(X[order])
-        rows = np.empty_like(described)
-        rows[order] = described
-        return features, rows
+        return features, features.fit_transform(X)
 
 
 def _solve(
@@ -312,7 +311,9 @@ class PULogisticClassifier(BasePUClassifier):
         settings = self.settings(0.5, draw_seed(self.random_state))
         weight = check_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)
-        self._model = replace(settings, share=self.unlabelled_prior_).fit(X, labels.positive, weight)
+        order = row_order(X, settings.seed)
+        weight = None if weight is None else weight[order]
+        self._model = replace(settings, share=self.unlabelled_prior_).fit(X[order], labels.positive[order], weight)
         self.n_iter_ = self._model.n_iter
         self.coef_ = self._model.coef[None, :]
         self.intercept_ = np.array([self._model.intercept + self._population_shift()])

@@ -18,9 +18,10 @@ from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 
 __all__ = [
-    "AUTO_MEMBERS",
     "LIGHT_MEMBERS",
     "NETWORK_SETTINGS",
+    "TABLE_MEMBERS",
+    "WIDE_MEMBERS",
     "Member",
     "fit_member",
     "known_scores",
@@ -35,11 +36,13 @@ Floats = NDArray[np.float64]
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 #: Members by name.
 NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
-#: What "light" stands for, and "auto" in a table of few columns; chosen by `experiments/promises.py`. Over its tables
-#: networks add nothing to these up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
-LIGHT_MEMBERS = ("trees", "forest", "boosting", *LOGISTIC)
-AUTO_MEMBERS = ("networks", *LIGHT_MEMBERS)
+#: What "auto" stands for, in a table of few columns and in a wide one; chosen by `experiments/promises.py`. Networks add
+#: nothing to the others up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
+TABLE_MEMBERS = ("trees", "forest", "boosting", *LOGISTIC)
+WIDE_MEMBERS = ("networks", *TABLE_MEMBERS)
 NETWORK_COLUMNS = 64
+#: What "light" stands for: models that the class prior has fitted in every fold already, and the cheapest other one.
+LIGHT_MEMBERS = ("trees", "boosting", "kernel", "logistic")
 #: How the member "networks" differs from NNPUClassifier's own settings. Width 300 and 30 networks gave the same error
 #: within .1 points on the rows for choosing (`experiments/classifier_choice.py`) with over ten times the arithmetic.
 NETWORK_SETTINGS: dict[str, Any] = {"hidden": (100, 100, 100), "n_ensemble": 3, "refit": False}
@@ -72,7 +75,7 @@ class Member:
 
 def read_members(given: Any, n_features: int) -> list[Any]:
     """The members that are asked for: names, or estimators with settings of their own."""
-    named = {"auto": AUTO_MEMBERS if n_features >= NETWORK_COLUMNS else LIGHT_MEMBERS, "light": LIGHT_MEMBERS}
+    named = {"auto": WIDE_MEMBERS if n_features >= NETWORK_COLUMNS else TABLE_MEMBERS, "light": LIGHT_MEMBERS}
     members = named.get(given, given) if isinstance(given, str) else given
     listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
     if not listed or not all(_is_model(m) if not isinstance(m, str) else m in NAMES for m in members):

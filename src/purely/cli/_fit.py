@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 import purely
 from purely.class_prior import Prior
 from purely.classifiers import NNPUClassifier, PUClassifier
-from purely.classifiers.members import LIGHT_MEMBERS, NETWORK_COLUMNS
+from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS
 from purely.classifiers.thresholds import check_threshold
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
@@ -65,7 +65,8 @@ def app(
                 logistic regression, weighed by how they do out of fold, and
                 from 64 columns on fifteen networks of 3 x 100
       compact   the same with five smaller networks of 2 x 50
-      light     the same without networks; needs no torch
+      light     trees, boosting, a kernel and a logistic regression, in about
+                half the time; needs no torch
       fast      one small network; for scoring many millions of rows
       auto      full on a GPU or where it takes a few minutes, else compact
 
@@ -104,9 +105,9 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
     if asked != Size.auto:
         return asked
     if data.X.shape[1] < NETWORK_COLUMNS:
-        return Size.light
+        return Size.full
     if find_spec("torch") is None:
-        session.note("torch is not installed, so networks are left out. Try: pip install 'purely[nn]'")
+        session.note("torch is not installed, so a light model is trained. Try: pip install 'purely[nn]'")
         return Size.light
     weights = 100 * data.X.shape[1] + 2 * 100**2
     if data.X.shape[0] * weights <= FULL_ON_CPU or device == o.Device.cuda:
@@ -128,7 +129,7 @@ def members_of(size: Size) -> Any:
     # Smaller networks than those of the study, with the logistic loss: the sigmoid loss gives up on rare positives.
     if size == Size.fast:
         return [NNPUClassifier(hidden=(32,), loss="logistic", n_ensemble=1)]
-    return [NNPUClassifier(hidden=(50, 50), loss="logistic", n_ensemble=1, refit=False), *LIGHT_MEMBERS]
+    return [NNPUClassifier(hidden=(50, 50), loss="logistic", n_ensemble=1, refit=False), *TABLE_MEMBERS]
 
 
 def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished: Path, resume: bool) -> None:

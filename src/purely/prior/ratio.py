@@ -36,6 +36,7 @@ MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 AUTO_MODELS = ("trees", "linear", "kernel", "boosting")
 #: Trees of the built-in "trees" and "forest", and rows that each of them sees at most.
 N_TREES, TREE_ROWS = 100, 4000
+FOREST_TREES, FOREST_ROWS = 50, 2000
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> 
             random_state=seed,
         )
     if name == "forest":
-        share = TREE_ROWS / n if n > TREE_ROWS else None
-        return RandomForestClassifier(N_TREES, min_samples_leaf=3, max_samples=share, random_state=seed)
+        share = FOREST_ROWS / n if n > FOREST_ROWS else None
+        return RandomForestClassifier(FOREST_TREES, min_samples_leaf=3, max_samples=share, random_state=seed)
     if name == "linear":
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))
