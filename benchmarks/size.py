@@ -1,116 +1,132 @@
-"""Time of fits and predictions by size, in fits and predictions of one boosting, in one run.
+"""Time and memory of fits and predictions by size, in fits and predictions of one boosting, in one run.
 
-``python -m benchmarks.size`` takes a minute; ``--full`` is 3,000 x 20 and 100,000 x 50, ``--rows`` any other size. The
-unit is scikit-learn's ``HistGradientBoostingClassifier`` with 60 rounds and 15 leaves on the same rows. Every size
-runs in a process of its own, whose peak memory is given. Where a machine is shared, ``--clock cpu`` counts the
-processor's time of all threads.
+``python -m benchmarks.size`` takes minutes; ``--full`` is 3,000 x 20, 100,000 x 50 and 1,000,000 x 50. ``--sizes``
+names others, ``--parts`` chooses: "prior" is ``ClassPrior()``, "light" ``PUClassifier(members="light")``, "auto"
+``PUClassifier()`` with predictions of its distilled form. ``--baseline SRC`` is the folder ``src`` of another checkout,
+whose ``PUClassifier()`` takes turns with "auto" at up to 10,000 rows. ``--limit`` ends the run after so many seconds.
+
+The unit is scikit-learn's ``HistGradientBoostingClassifier`` with 60 rounds and 15 leaves on the same rows. Every part
+runs in a process of its own, whose peak memory is given. A row is written as soon as it is known; ``--add`` adds rows
+to those that the file has. Where a machine is shared, ``--clock cpu --jobs 1`` counts the processor's time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from experiments.entry import option, read_options
-from experiments.records import write_rows
+from experiments.records import RowLog
 
 from benchmarks.timing import BenchmarkOptions, in_child
 
-FULL = ((3_000, 20), (100_000, 50))
-SMOKE = {"rows": (600,), "columns": 5, "repeats": 1, "new_rows": 2_000}
-
-CODE = """
-import time, warnings
-import numpy as np
-from sklearn.ensemble import HistGradientBoostingClassifier
-from purely import ClassPrior, PUClassifier
-warnings.simplefilter("ignore")
-now = {{"wall": time.perf_counter, "cpu": time.process_time}}[{clock!r}]
-rng = np.random.default_rng(0)
-
-def draw(n, share):
-    X = rng.normal(size=(n, {columns}))
-    X[rng.random(n) < share, :5] += 1.0
-    return X
-
-n_p = {rows} // 10
-X = np.concatenate([draw(n_p, 1.0), draw({rows} - n_p, 0.23)])
-y = (np.arange(len(X)) < n_p).astype(int)
-new = draw({new_rows}, 0.23)
-result = {{"rows": {rows}, "columns": {columns}, "n_jobs": {jobs}}}
-
-def seconds(task):
-    start = now()
-    made = task()
-    return now() - start, made
-
-def least(task, repeats):
-    found = [seconds(task) for _ in range(repeats)]
-    return min(t for t, _ in found), found[0][1]
-
-unit, boosting = least(
-    lambda: HistGradientBoostingClassifier(max_iter=60, max_leaf_nodes=15, early_stopping=False).fit(X, y), {repeats})
-result["boosting_seconds"] = unit
-for name, model in (
-    ("prior", ClassPrior(n_jobs={jobs})),
-    ("light", PUClassifier(members="light", n_jobs={jobs})),
-    ("auto", PUClassifier(n_jobs={jobs})),
-):
-    taken, fitted = least(lambda: model.fit(X, y), 1 if {rows} > 10_000 else {repeats})
-    result[name] = taken / unit
-result["prior_interval"] = fitted.class_prior_interval_
-fast = fitted.distil(new).set_params(n_jobs={jobs})
-result["difference"] = fast.difference_.mean
-for rows in (new[:100], new):  # the first time is not counted
-    a, _ = least(lambda: boosting.predict_proba(rows), {repeats})
-    b, _ = least(lambda: fast.predict_proba(rows), {repeats})
-    c, _ = least(lambda: fitted.predict_proba(rows[:20_000]), 1)
-result["predict_microseconds"] = 1e6 * a / len(new)
-result["predict_distilled"] = b / a
-result["predict_stack"] = c / min(len(new), 20_000) / (a / len(new))
-for name, model in (("boosting", boosting), ("stack", fitted), ("distilled", fast)):
-    result["single_ms_" + name] = 1e3 * least(lambda: model.predict_proba(new[:1]), 50)[0]
-"""
+PARTS = ("prior", "light", "auto")
+FULL = ("3000x20", "100000x50", "1000000x50")
+#: Above so many rows a part is timed once, and the baseline is not.
+FEW_ROWS = 10_000
+SMOKE = {"sizes": ("600x5",), "repeats": 1, "new_rows": 2_000}
+FIELDS = (
+    *("part", "rows", "columns", "n_jobs", "clock"),
+    *("boosting_seconds", "seconds", "times_boosting"),
+    *("prior", "prior_low", "prior_high", "peak_gib", "worker_gib"),
+    *("predict_us_boosting", "predict_distilled", "predict_stack"),
+    *("single_ms_boosting", "single_ms_stack", "single_ms_distilled", "difference", "stopped"),
+)
 
 
 @dataclass(frozen=True)
 class Size(BenchmarkOptions):
     """Options of this benchmark."""
 
-    repeats: int = 3
-    rows: tuple[int, ...] = option((3_000, 10_000), "rows of the fits, a tenth of them positives")
-    columns: int = 20
+    repeats: int = option(3, "how often fits of up to 10,000 rows are timed")
+    sizes: tuple[str, ...] = option(("3000x20", "10000x20"), "rows x columns, a tenth of the rows positives")
+    full: bool = option(False, "the sizes " + ", ".join(FULL))
+    parts: tuple[str, ...] = option(PARTS, "what is measured", choices=PARTS)
+    baseline: str = option("", "the folder src of another checkout")
     new_rows: int = option(100_000, "rows that are predicted")
-    full: bool = option(False, "3,000 x 20 and 100,000 x 50")
+    limit: float = option(float("inf"), "seconds that the run may take")
+    add: bool = option(False, "add to the rows that the file has")
 
 
-def measure(options: Size, rows: int, columns: int) -> dict[str, Any]:
-    found = in_child(
-        CODE.format(
-            rows=rows,
-            columns=columns,
-            new_rows=options.new_rows,
-            repeats=options.repeats,
-            jobs=options.jobs,
-            clock=options.clock,
-        )
-    )
-    low, high = found.pop("prior_interval")
-    return {**found, "prior_low": low, "prior_high": high, "clock": options.clock}
+def measure(options: Size, part: str, rows: int, columns: int, left: float) -> dict[str, Any]:
+    """What a process of its own has measured; "baseline" is the part "auto" of another checkout."""
+    asked = {
+        "part": "auto" if part == "baseline" else part,
+        "rows": rows,
+        "columns": columns,
+        "repeats": options.repeats if rows <= FEW_ROWS else 1,
+        "jobs": options.jobs,
+        "clock": options.clock,
+        "new_rows": options.new_rows,
+    }
+    row: dict[str, Any] = {"part": part, "rows": rows, "columns": columns, "n_jobs": options.jobs}
+    row["clock"] = options.clock
+    try:
+        code = f"from benchmarks.fits import measure\nresult = measure(**{asked!r})"
+        return row | in_child(code, limit=left, first=options.baseline if part == "baseline" else "")
+    except subprocess.TimeoutExpired:
+        return row | {"stopped": f"after {left:.0f} s"}
+
+
+def plan(options: Size) -> Iterator[tuple[str, int, int]]:
+    for size in FULL if options.full else options.sizes:
+        rows, columns = (int(number) for number in size.split("x"))
+        for part in PARTS:
+            if part in options.parts:
+                yield part, rows, columns
+        if options.baseline and rows <= FEW_ROWS:
+            yield "baseline", rows, columns
+
+
+def said(row: dict[str, Any]) -> str:
+    return ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items())
+
+
+def asked_and_got(rows: list[dict[str, Any]]) -> list[str]:
+    """The figures that were asked for, where these rows have them."""
+    found = {(row["part"], row["rows"]): row for row in rows if "seconds" in row}
+    told = []
+    for part, name in (("auto", "PUClassifier()"), ("light", 'members="light"'), ("prior", "ClassPrior()")):
+        big, huge = found.get((part, 100_000)), found.get((part, 1_000_000))
+        if big:
+            told.append(f"{name}, 100,000 rows: {big['times_boosting']:.2f} fits of boosting")
+        if big and huge:
+            told.append(
+                f"{name}, 1,000,000 rows: {huge['seconds'] / big['seconds']:.2f} times as long as 100,000; "
+                f"{huge['peak_gib']:.2f} GiB, a worker {huge['worker_gib']:.2f} GiB"
+            )
+        if big and "predict_distilled" in big:
+            told.append(
+                f"{name}, distilled, 100,000 rows: {big['predict_distilled']:.2f} times boosting's time a row; "
+                f"one row {big['single_ms_distilled']:.2f} ms"
+            )
+    told += [
+        f"PUClassifier(), {rows:,} rows: {found['auto', rows]['seconds'] / row['seconds']:.3f} of the baseline's time"
+        for (part, rows), row in found.items()
+        if part == "baseline" and ("auto", rows) in found
+    ]
+    return told
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(Size, __doc__, SMOKE, arguments)
-    sizes = FULL if options.full else tuple((n, options.columns) for n in options.rows)
+    if options.clock == "cpu" and options.jobs != 1:
+        raise SystemExit("--clock cpu does not see the workers of joblib: add --jobs 1.")
+    begin = time.perf_counter()
+    log = RowLog("size", FIELDS, options.out, resume=options.add)
     found = []
-    for rows, columns in sizes:
-        found.append(measure(options, rows, columns))
-        print(
-            ", ".join(f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in found[-1].items()), flush=True
-        )
-    write_rows("size", found, Path(options.out))
+    for part, rows, columns in plan(options):
+        left = options.limit - (time.perf_counter() - begin)
+        if left <= 0:
+            print(f"not measured, the limit is reached: {part}, {rows} x {columns}", flush=True)
+            continue
+        found.append(measure(options, part, rows, columns, left))
+        log.add(found[-1])
+        print(said(found[-1]), flush=True)
+    print("\n".join(asked_and_got(found)))
 
 
 if __name__ == "__main__":

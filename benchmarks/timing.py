@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import os
 import subprocess
 import sys
 import time
@@ -43,13 +45,24 @@ def in_turn(tasks: Mapping[str, Callable[[], Any]], repeats: int, clock: str = "
     return times
 
 
-def in_child(code: str) -> dict[str, Any]:
-    """Run Python code in a process of its own; it prints one JSON object, to which its peak memory is added."""
+def in_child(code: str, *, limit: float = float("inf"), first: str = "") -> dict[str, Any]:
+    """Run Python code in a process of its own; it prints one JSON object, to which its peak memory is added.
+
+    It has `limit` seconds, and finds modules in the folder `first` before any other. Its errors are printed.
+    """
     tail = (
         "\nimport resource, json as _json\n"
-        "result['peak_gib'] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20\n"
+        "result.setdefault('peak_gib', resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20)\n"
         "print(_json.dumps(result))\n"
     )
-    out = subprocess.run([sys.executable, "-c", code + tail], capture_output=True, text=True, check=True)
+    path = os.pathsep.join(part for part in (first, os.environ.get("PYTHONPATH", "")) if part)
+    out = subprocess.run(
+        [sys.executable, "-c", code + tail],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=None if math.isinf(limit) else limit,
+        env={**os.environ, "PYTHONPATH": path},
+    )
     result: dict[str, Any] = json.loads(out.stdout.splitlines()[-1])
     return result

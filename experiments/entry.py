@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
+from joblib import Parallel, cpu_count, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from experiments.records import RESULTS
@@ -50,7 +49,7 @@ class Options:
     """Options of every entry point."""
 
     out: Path = option(RESULTS, "folder of the results")
-    jobs: int = option(os.cpu_count() or 1, "processes")
+    jobs: int = option(cpu_count(), "processes")
     smoke: bool = option(False, "the smallest size, on CPU, into build/smoke")
 
 

@@ -14,6 +14,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from joblib import cpu_count
+
 from purely.files import replacing
 
 RESULTS = Path(__file__).parent / "results"
@@ -31,7 +33,7 @@ def provenance() -> dict[str, str]:
     return {
         "commit": _commit(),
         "versions": f"python {platform.python_version()}, " + ", ".join(packages),
-        "hardware": f"{_cpu()}, {os.cpu_count()} cores" + _gpu(),
+        "hardware": f"{_cpu()}, {cpu_count()} cores" + _gpu(),
     }
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow.csv as pacsv
 import pytest
 
+from purely.cli._app import run
 from tests.cli.conftest import make_customers
 
 
@@ -194,3 +195,69 @@ def test_labelled_positives_are_left_out_of_the_pool(purely, model, customers, t
     sheet = tmp_path / "all.csv"
     assert purely("audit", "draw", model, customers, "-n", 320, "-o", sheet).status == 0
     assert all(int(row["row"]) > 80 for row in rows_of(sheet))
+
+
+def predicted(purely, model, pool, path):
+    assert purely("predict", model, pool, "-o", path).status == 0
+    return np.array([float(row["probability"]) for row in rows_of(path)])
+
+
+@pytest.fixture(scope="session")
+def wrong_model(folder, customers):
+    """A model that was told a class prior far too large."""
+    path = folder / "wrong.purely"
+    options = ("--label", "fraud", "--drop", "truth", "--id", "customer", "--size", "light", "--class-prior", "0.7")
+    assert run(["fit", str(customers), *options, "--quiet", "-o", str(path)]) == 0
+    return path
+
+
+def test_the_error_of_a_model_that_was_wrong_falls(purely, wrong_model, pool, tmp_path):
+    sheet, better = tmp_path / "to_label.csv", tmp_path / "better.purely"
+    assert purely("audit", "draw", wrong_model, pool, "-n", 100, "-o", sheet).status == 0
+    fill(sheet, pool)
+    done = purely("audit", "read", sheet, "-o", better, "--json")
+    assert (done.status, done.json["refined"]) == (0, True), done.err
+    truth = np.array([row["truth"] == "1" for row in rows_of(pool)])
+    other = np.setdiff1d(np.arange(truth.size), [int(row["row"]) - 1 for row in rows_of(sheet)])  # nobody labelled them
+    before, after = (predicted(purely, m, pool, tmp_path / "scores.csv")[other] for m in (wrong_model, better))
+    assert np.mean((after > 0.5) != truth[other]) < np.mean((before > 0.5) != truth[other])
+    assert abs(after.mean() - truth[other].mean()) < 0.5 * abs(before.mean() - truth[other].mean())
+    kept = purely("audit", "read", sheet, "--precision", 0.6, "-o", better, "--json")
+    assert kept.json["refined"] is False  # a promise is about the ranking that was audited
+
+
+def test_rows_that_the_sheet_cannot_hold_leave_the_ranking_as_it_is(purely, wrong_model, pool, tmp_path, monkeypatch):
+    sheet, better = tmp_path / "to_label.csv", tmp_path / "better.purely"
+    assert purely("audit", "draw", wrong_model, pool, "-n", 60, "-o", sheet).status == 0
+    fill(sheet, pool)
+    monkeypatch.setattr("purely.cli._audit.SAME_PROBABILITY", -1.0)
+    done = purely("audit", "read", sheet, "-o", better, "--json")
+    assert (done.status, done.json["refined"]) == (0, False)
+    first, again = (predicted(purely, m, pool, tmp_path / "scores.csv") for m in (wrong_model, better))
+    assert (np.diff(again[np.argsort(first)]) >= -1e-6).all()
+
+
+def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, customers, tmp_path):
+    pytest.importorskip("jinja2")
+    sheet, page = tmp_path / "to_label.csv", tmp_path / "report.html"
+    assert purely("audit", "draw", wrong_model, pool, "-n", 80, "-o", sheet).status == 0
+    fill(sheet, pool)
+    options = ("--label", "fraud", "--drop", "truth", "--id", "customer", "--audit", sheet, "-o", page)
+    read = purely("audit", "read", sheet, "--json").json
+    done = purely("report", customers, *options, "--json")
+    assert done.status == 0, done.err
+    said = done.json["answers"]["audit"]
+    assert said["share"] == pytest.approx(read["share"])
+    assert (said["labelled"], said["verdict"]) == (80, "lower")
+    html = page.read_text()
+    assert 'id="audit"' in html
+    assert "pool.csv" in html
+    page.unlink()
+    refused = purely("report", customers, *options, "--model", model)
+    assert (refused.status, page.exists()) == (1, False)
+    assert "the sheet was drawn by another model than 'fraud.purely' holds now" in " ".join(refused.err.split())
+    empty = tmp_path / "empty.csv"
+    empty.write_text("row,label\n1,yes\n")
+    missing = purely("report", customers, *options[:-4], "--audit", empty, "-o", page)
+    assert (missing.status, page.exists()) == (1, False)
+    assert "the design of" in " ".join(missing.err.split())

@@ -15,6 +15,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from purely import PUSMI, plotting
+from purely.audit import Sensitivity, draw_audit, read_audit, sensitivity
 from purely.class_prior import ClassPriors
 from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians, make_paper_data
@@ -294,3 +295,60 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(monkeypatch, data):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ModuleNotFoundError, match=r"pip install 'purely\[plot\]'"):
         plotting.plot_scores(data.y, data.posterior)
+
+
+class TestAudits:
+    def result(self, labels=None):
+        rng = np.random.default_rng(0)
+        truth = np.arange(2000) < 200
+        probability = 1.0 / (1.0 + np.exp(-rng.normal(2.0 * truth - 1.5)))
+        sample = draw_audit(probability, 80, random_state=0)
+        found = truth[sample.index].astype(float)
+        found[:5] = np.nan if labels == "missing" else found[:5]
+        return read_audit(sample, found, probability)
+
+    def test_an_audit_is_drawn_with_its_groups_rows_and_missing_labels(self):
+        result = self.result("missing")
+        display = plotting.plot_audit(result, n_groups=4)
+        said = words(display)
+        assert f"{result.n_positive} found positive" in said
+        assert "5 rows could not be told" in said
+        drawn = [line for line in display.ax_.lines if len(line.get_xdata()) == 4]
+        assert np.allclose(drawn[0].get_xdata(), result.calibration_curve(4).predicted)
+        assert plotting.AuditDisplay.from_result(self.result()).notes == ()
+        with pytest.raises(ValueError, match="n_groups"):
+            plotting.plot_audit(result, n_groups=0)
+
+    def ranges(self, scale=(0.9, 1.1)):
+        return Sensitivity(1.0, 0.5, np.linspace(0.0, 1.0, 400) ** 3, np.ones(400), scale, 0.9)
+
+    def test_ranges_are_drawn_up_to_where_the_conclusion_tips(self):
+        display = plotting.plot_sensitivity(self.ranges(), share=0.5)
+        tips = self.ranges().tips(share=0.5)
+        assert display.tips == tips
+        assert f"up to gamma {number(tips, 2)}" in words(display)
+        marked = [line.get_xdata()[0] for line in display.ax_.lines if line.get_marker() == "o"]
+        assert marked == [tips]
+        band = display.ax_.collections[0].get_paths()[0].vertices
+        low, high = (end(band[:, 1]) for end in (np.min, np.max))
+        widest = self.ranges().at(10.0).share
+        assert (low, high) == pytest.approx((widest.low, widest.high))
+
+    def test_conclusions_that_never_or_always_tip_are_said(self):
+        assert "even at gamma 10" in words(plotting.plot_sensitivity(self.ranges(), share=0.9))
+        assert "even if labels are random" in words(plotting.plot_sensitivity(self.ranges((0.5, 2.0)), share=0.3))
+        with pytest.raises(ValueError, match="share"):
+            plotting.plot_sensitivity(self.ranges(), share=1.5)
+
+    def test_the_conclusion_is_twice_as_many_or_half_of_the_rest(self):
+        few = plotting.SensitivityDisplay.from_ranges(self.ranges())
+        assert few.most == pytest.approx(2.0 * few.ranges.share.value)
+        many = Sensitivity(1.0, 0.5, np.full(50, 0.8), np.ones(50), (1.0, 1.0), 0.9)
+        assert plotting.SensitivityDisplay.from_ranges(many).most == pytest.approx(0.9)
+
+    def test_from_a_fitted_classifier(self, data):
+        model = PULeastSquaresClassifier(class_prior=0.4).fit(data.X, data.y)
+        display = plotting.SensitivityDisplay.from_estimator(model, data.X[data.y == 0], share=0.7)
+        expected = sensitivity(model, 1.0, data.X[data.y == 0])
+        assert display.ranges.share.high == expected.share.high
+        assert display.plot().tips == expected.tips(share=0.7)

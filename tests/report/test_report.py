@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from purely import PUSMI, make_report, pu_precision
+from purely import PUSMI, draw_audit, make_report, pu_precision, read_audit
+from purely.audit import Sensitivity
 from purely.datasets import make_gaussians
 from purely.explain import explain_rows
 from purely.plotting import InformationDisplay
@@ -270,3 +271,64 @@ def test_the_command_is_whole_and_letters_of_any_script_are_letters(rows, model)
     assert command in report.html
     drawing = report.html.split('id="figure-columns"')[1].split("</figure>")[0]
     assert "数量" in drawing.split("figcaption")[0]  # as text, which the reader's own fonts draw
+
+
+@pytest.fixture(scope="module")
+def audited(rows, model):
+    """An audit of the unlabelled rows with the truth as labels, and one whose labels are all no."""
+    data, _ = rows
+    pool = data.y == 0
+    probability = model.predict_proba(data.X[pool])[:, 1]
+    sample = draw_audit(probability, 80, random_state=0)
+    truth = data.y_true[pool][sample.index]
+    return read_audit(sample, truth, probability), read_audit(sample, np.zeros(80), probability)
+
+
+def test_an_audit_is_on_the_page_with_what_it_changed(rows, model, audited):
+    data, _ = rows
+    found = make_report(data.X, data.y, model=model, audit=audited[0])
+    said, result = found.answers["audit"], audited[0]
+    assert json.loads(json.dumps(found.answers, allow_nan=False)) == found.answers
+    assert said["share"]["value"] == result.share.value
+    assert said["share"]["without_labels"] == pytest.approx(result.probability.mean())
+    assert said["precision"]["low"] == result.precision(0.5).low
+    assert said["verdict"] == "same"
+    assert {"audit", "labelling"} <= {check["name"] for check in found.answers["trust"]["checks"]}
+    assert found.answers["next"]["short"] == "Work down the list"
+    for piece in ('id="audit"', 'id="figure-audit"', "the model alone", "audit=audit"):
+        assert piece in found.html
+    assert "6. What do the labels of the audit say?" in str(found)
+
+
+def test_an_audit_that_contradicts_the_model_says_so(rows, model, audited):
+    data, _ = rows
+    found = make_report(data.X, data.y, model=model, audit=audited[1]).answers
+    assert found["audit"]["verdict"] == "lower"
+    assert "which is too many" in found["audit"]["answer"]
+    check = next(check for check in found["trust"]["checks"] if check["name"] == "audit")
+    assert check["status"] == "red"
+    assert found["next"]["short"] == "Use the recalibrated model"
+
+
+def test_an_audit_needs_its_model_and_must_be_one(rows, model, audited):
+    data, _ = rows
+    with pytest.raises(ValueError, match="an audit is of one model: give it too"):
+        make_report(data.X, data.y, audit=audited[0])
+    with pytest.raises(TypeError, match=r"audit must be what .*read_audit returns; a dict was given"):
+        make_report(data.X, data.y, model=model, audit={})
+
+
+def test_without_an_audit_the_page_says_how_uneven_labelling_may_be(report, rows, model):
+    data, _ = rows
+    said = report.answers["ranges"]
+    assert "audit" not in report.answers
+    assert 'id="audit"' not in report.html
+    assert 'id="figure-ranges"' in report.html
+    pool = model.oof_probability_[data.y == 0]
+    low, high = model.class_prior_interval_
+    ranges = Sensitivity(
+        1.0, 0.5, pool, np.ones(pool.size), (low / model.class_prior_, high / model.class_prior_), model.prior_.level
+    )
+    assert said["gamma_share"] == pytest.approx(ranges.tips(share=said["at_most"]))
+    assert said["gamma_precision"] == pytest.approx(ranges.tips(precision=0.5))
+    assert "An audit of 50 to 200 rows" in said["answer"]

@@ -14,6 +14,7 @@ Without a single new label, :func:`sensitivity` says how far share, precision an
 of being labelled vary by a factor gamma over the positives, and at which gamma a conclusion tips.
 """
 
+from purely.audit._changes import Change
 from purely.audit._design import AuditSample, draw_audit
 from purely.audit._labels import read_audit_labels
 from purely.audit._monitor import Batch, Look, Monitor
@@ -28,6 +29,7 @@ __all__ = [
     "AuditResult",
     "AuditSample",
     "Batch",
+    "Change",
     "Look",
     "Monitor",
     "NextRows",

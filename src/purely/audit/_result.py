@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 from sklearn.utils import check_array
 
 from purely.assumptions import AssumptionCheck
+from purely.audit._changes import Change, believed
 from purely.audit._design import AuditSample, check_key, read_probability
 from purely.audit._labels import read_audit_labels
 from purely.audit._posterior import LONGER, Pool, Posterior, draw_posterior, group_pool, promised_cut
@@ -167,6 +168,11 @@ class AuditResult:
         """Share of the pool's rows that the threshold puts into the wrong class."""
         return self._estimate("error", lambda tp, m, total, n: (m + total - 2.0 * tp) / n, threshold)
 
+    def changes(self, threshold: float = 0.5) -> dict[str, Change]:
+        """Share, precision, recall and error, each beside what the model alone says of it."""
+        found = {"share": self.share} | {n: getattr(self, n)(threshold) for n in ("precision", "recall", "error")}
+        return {name: Change(found[name], without) for name, without in believed(self.probability, threshold).items()}
+
     def _estimate(
         self, name: str, functional: Functional, threshold: float | None = None, legal: tuple[float, float] = (0.0, 1.0)
     ) -> PUEstimate:
@@ -265,7 +271,7 @@ class AuditResult:
         log_odds = calibration(model_says(model, X, "log-odds", positive=getattr(model, "classes_", (0, 1))[1]))
         return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, self.sample.inclusion[told])
 
-    def assumptions(self, labelled: ArrayLike) -> AssumptionCheck:
+    def assumptions(self, labelled: Any) -> AssumptionCheck:
         r"""Judge whether the labelled positives are a random draw of all positives, as far as the score tells.
 
         The statistic is the share of pairs in which a labelled positive scores higher than a positive of the pool, ties
@@ -275,14 +281,16 @@ class AuditResult:
 
         Parameters
         ----------
-        labelled : array-like
-            Probabilities of the labelled positives, out of fold, by the audited model.
+        labelled : array-like, or fitted classifier of purely
+            Probabilities of the labelled positives, out of fold, by the audited model; or the model itself, where it
+            keeps them (`oof_table_`).
 
         Returns
         -------
         AssumptionCheck
         """
-        own = read_probability(labelled)
+        table = getattr(labelled, "oof_table_", None)
+        own = read_probability(labelled if table is None else np.repeat(expit(table.score), table.count_p.astype(int)))
         group = np.searchsorted(self.pool.cut[1:], own, side="right")
         counts = np.bincount(group, minlength=self.pool.rows.size)
         draws = self.posterior.positives

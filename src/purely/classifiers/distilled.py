@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -14,10 +15,12 @@ from sklearn.base import clone
 
 from purely.calibration import ScoreCalibration
 from purely.classifiers.base import BasePUClassifier
+from purely.classifiers.imitation import Imitation, imitate
 from purely.classifiers.nnpu import mean_output
 from purely.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
+from purely.threads import one_blas_thread
 
 __all__ = ["Difference", "DistilledMember", "DistilledPUClassifier", "NetworkScore", "distil"]
 
@@ -29,6 +32,8 @@ MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23
 JUDGED_ROWS = 10_000
 #: Rows that are made to measure it on where none are given or kept.
 N_MADE = 400
+#: A network is tried with at least so many rows to learn from, and at most so many columns.
+LEAST_POOL, MOST_COLUMNS = 1000, 200
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
 
@@ -97,10 +102,12 @@ class Difference:
 class DistilledPUClassifier(BasePUClassifier):
     r"""A fitted :class:`PUClassifier` in as little arithmetic as its answers need.
 
-    Steps that training takes one after another are multiplied out (:mod:`purely.collapsed`), members of
-    weight 0 and everything that only training needs are left out. Probabilities are those of the stack up to rounding;
-    how far they differ is measured, and a difference of more than .01 on average is refused. Networks and boosted trees
-    that were trained to imitate stacks differed by .02 to .12 on average (`benchmarks/students.py`).
+    Where rows of the pool are given, one small network learns the stack's log-odds
+    (:mod:`purely.classifiers.imitation`); it is used if its probabilities of rows that it has not seen differ from the
+    stack's by at most .01 on average, and the area under the curve by at most .001. Otherwise, and without rows, steps
+    that training takes one after another are multiplied out (:mod:`purely.collapsed`), members of weight 0 and
+    everything that only training needs are left out: these probabilities are those of the stack up to rounding. How
+    far they differ is measured either way.
 
     Parameters
     ----------
@@ -113,9 +120,12 @@ class DistilledPUClassifier(BasePUClassifier):
 
     Attributes
     ----------
+    imitation_ : Imitation or None
+        The network, where one is used.
     members_ : list of DistilledMember
-    difference_ : Difference
-        What distilling has changed.
+        The stack multiplied out.
+    difference_, members_difference_ : Difference
+        What distilling has changed, and what multiplying out alone has.
     class_prior_, unlabelled_prior_, class_prior_interval_, prior_, classes_
         As those of the stack.
 
@@ -173,14 +183,40 @@ class DistilledPUClassifier(BasePUClassifier):
             for member, weight in zip(stack.members_, stack.member_weights_, strict=True)
             if weight > 0.0
         ]
-        self._final = stack._final
-        self.difference_ = self._difference(stack, X)
+        self._final, self.imitation_ = stack._final, None
+        self.difference_ = self.members_difference_ = self._difference(stack, X)
         if self.difference_.mean > LARGEST_MEAN or self.difference_.area > LARGEST_AREA:
             raise DistillationError(
                 f"the distilled classifier is not handed out: {self.difference_}, and {LARGEST_MEAN:g} and "
                 f"{LARGEST_AREA:g} are allowed. Use the classifier itself."
             )
+        if X is not None:
+            self._imitate(stack._validate_rows(X))
         return self
+
+    def multiplied_out(self) -> Self:
+        """The same classifier without its network: the answers of the stack up to rounding."""
+        made = copy(self)
+        made.imitation_, made.difference_ = None, self.members_difference_
+        return made
+
+    def _imitate(self, rows: Any) -> None:
+        """Use a network from now on, if it says what the members say of rows that it has not learnt from."""
+        n_judged = min(JUDGED_ROWS, rows.shape[0] // 5)
+        if sp.issparse(rows) or rows.shape[0] - n_judged < LEAST_POOL or rows.shape[1] > MOST_COLUMNS:
+            return
+        judged = draw_rows(rows, n_judged, 0)
+        others = np.delete(np.arange(rows.shape[0]), judged)
+        exact = self._log_odds(rows[judged])
+
+        def error(network: Imitation) -> float:
+            found = compare(network(rows[judged]), exact)
+            return max(found.mean / LARGEST_MEAN, found.area / LARGEST_AREA)
+
+        with one_blas_thread():
+            found = imitate(self._log_odds, rows[others], error)
+        if found is not None:
+            self.imitation_, self.difference_ = found, compare(found(rows[judged]), exact)
 
     def _log_odds(self, X: Any) -> Floats:
         n = X.shape[0]
@@ -194,6 +230,8 @@ class DistilledPUClassifier(BasePUClassifier):
 
     def _block_log_odds(self, block: Any) -> Floats:
         rows = block.toarray() if sp.issparse(block) else block
+        if self.imitation_ is not None:
+            return self.imitation_(rows)
         total = np.zeros(rows.shape[0])
         for member in self.members_:
             total += member.weight * member.calibration(member.score(rows))
@@ -205,11 +243,15 @@ class DistilledPUClassifier(BasePUClassifier):
         if rows is None:
             raise ValueError("no member has kept rows on which the distilled classifier could be judged; give X.")
         rows = rows[draw_rows(rows, JUDGED_ROWS, 0)]
-        exact, own = stack._log_odds(rows), self._log_odds(rows)
-        probability = expit(exact)
-        away = np.abs(expit(own) - probability)
-        area = abs(expected_area(own, probability) - expected_area(exact, probability))
-        return Difference(rows.shape[0], float(away.mean()), float(away.max()), area)
+        return compare(self._log_odds(rows), stack._log_odds(rows))
+
+
+def compare(own: Floats, exact: Floats) -> Difference:
+    """How log-odds differ from exact ones."""
+    probability = expit(exact)
+    away = np.abs(expit(own) - probability)
+    area = abs(expected_area(own, probability) - expected_area(exact, probability))
+    return Difference(exact.size, float(away.mean()), float(away.max()), area)
 
 
 def distil(stack: Any, X: Any = None) -> DistilledPUClassifier:

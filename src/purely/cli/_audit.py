@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import pyarrow as pa
 import typer
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.pipeline import Pipeline
 
 import purely
@@ -30,6 +30,7 @@ from purely.cli._sheet import (
     write_design,
     write_sheet,
 )
+from purely.crossfit import model_says
 from purely.files import shown
 from purely.metrics import PUEstimate
 from purely.tables import TableSource, find_label_rule
@@ -37,6 +38,9 @@ from purely.tables.labels import LabelValues
 from purely.tables.writing import ENDINGS
 
 Floats = NDArray[np.float64]
+
+#: Probabilities that differ by less are of the same row; the design keeps six digits.
+SAME_PROBABILITY = 1e-4
 
 
 def _audit(session: Session, ctx: typer.Context) -> None:
@@ -141,8 +145,9 @@ def _read(
 
     A sheet may have been sorted, have lost rows, gained columns, or been saved by a
     spreadsheet; a row that was changed is refused by name. With --out the model is
-    written again with probabilities that agree with the labels, and with
-    --precision with the threshold that keeps it.
+    written again with probabilities that agree with the labels and a ranking that
+    the labelled rows have refined; with --precision the ranking stays as it was
+    audited, and the model has the threshold that keeps the precision.
 
     For example:
       purely audit read to_label.csv
@@ -151,21 +156,22 @@ def _read(
     design = read_design(sheets[-1])
     path = Path(design.model) if model is None else model
     check_output(out, [*sheets, path], endings=(), force=force)
-    scorer = _audited(path, design, needed=out is not None or model is not None)
-    labels, lost = read_sheets([reading.open(sheet) for sheet in sheets], design)
-    if lost:
-        session.note(f"{lost} rows that were drawn are not in the sheet; they count as ones that nobody could tell.")
-    result = read_audit(design.sample, labels, design.probability)
+    scorer = load_audited(path, design, needed=out is not None or model is not None)
+    result = read_result(session, sheets, design, reading)
     at = threshold or (0.5 if scorer is None else check_threshold(getattr(scorer.classifier, "threshold", 0.5)))
     said = _answers(session, result, design, scorer, at)
     if precision is not None:
         said["threshold_for_precision"] = _promise(session, result, precision, confidence)
     if out is not None and scorer is not None:
-        again = result.recalibrated(scorer.classifier)
+        # a promised precision is one of the ranking that was audited: it stays as it is
+        rows = None if precision is not None else _audited_rows(scorer, design)
+        again = result.recalibrated(scorer.classifier, rows)
         if precision is not None and np.isfinite(said["threshold_for_precision"]):
             again.set_params(threshold=again.threshold_for_precision(precision, confidence))
         purely.save(Pipeline([("table", scorer.encoder), ("classifier", again)]), out)
-        session.say("", f"The recalibrated model is in {out}")
+        how = "" if again.refinement_ is None else ", its ranking refined by the rows of the audit"
+        session.say("", f"The recalibrated model is in {out}{how}")
+        said["refined"] = again.refinement_ is not None
     session.finish({**said, "model": None if out is None else str(out)})
 
 
@@ -222,7 +228,15 @@ def _digest(path: Path) -> str:
 # -- reading -----------------------------------------------------------------------------------------------------------
 
 
-def _audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
+def read_result(session: Session, sheets: list[Path], design: Design, reading: o.Reading) -> AuditResult:
+    """What the labels in sheets of one design say."""
+    labels, lost = read_sheets([reading.open(sheet) for sheet in sheets], design)
+    if lost:
+        session.note(f"{lost} rows that were drawn are not in the sheet; they count as ones that nobody could tell.")
+    return read_audit(design.sample, labels, design.probability)
+
+
+def load_audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
     """The audited model; None where it has gone and nothing needs it."""
     if not path.is_file():
         if not needed:
@@ -236,22 +250,36 @@ def _audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
     return load_model(path)
 
 
+def _audited_rows(scorer: Scorer, design: Design) -> Any:
+    """The rows of the audit as the model sees them; None where the sheet does not hold all that it sees.
+
+    The sheet holds texts. They say the same as the pool's cells if the model says the same of them.
+    """
+    place = {name: k for k, name in enumerate(design.sheet.columns)}
+    if any(name not in place for name in scorer.encoder.columns_):
+        return None
+    texts = {
+        name: pa.array([row[place[name]] for row in design.sheet.cells], pa.string())
+        for name in scorer.encoder.columns_
+    }
+    try:
+        rows = scorer.encoder.transform(pa.table(texts))
+    except ValueError:  # a column of vectors cannot be told from its text
+        return None
+    again = model_says(scorer.classifier, rows, "probability")
+    drawn = design.probability[design.sample.index]
+    return rows if np.abs(again - drawn).max() < SAME_PROBABILITY else None
+
+
 def _answers(
     session: Session, result: AuditResult, design: Design, scorer: Scorer | None, threshold: float
 ) -> dict[str, Any]:
     """Print the answers and return them."""
-    q, sample = result.probability, result.sample
-    called = q > threshold
-    without = {
-        "share": float(q.mean()),
-        "precision": float(q[called].mean()) if called.any() else float("nan"),
-        "recall": float(q[called].sum() / max(q.sum(), 1e-300)),
-        "error": float(np.where(called, 1.0 - q, q).mean()),
-    }
-    found = {"share": result.share, **{n: getattr(result, n)(threshold) for n in ("precision", "recall", "error")}}
+    sample, called = result.sample, int((result.probability > threshold).sum())
+    changes = result.changes(threshold)
     words = {
         "share": "How many positives are in the pool?",
-        "precision": f"Which ones? Of {int(called.sum()):,} rows above {threshold:.3g} are positive",
+        "precision": f"Which ones? Of {called:,} rows above {threshold:.3g} are positive",
         "recall": "Of all positives these are",
         "error": "Can it be trusted? Rows in the wrong class",
     }
@@ -263,14 +291,16 @@ def _answers(
     )
     session.table(
         ["", "with labels", f"{result.level:.0%} interval", "without"],
-        [[words[name], *_cells(found[name]), _percent(without[name])] for name in found],
+        [[words[name], *_cells(change.estimate), _percent(change.without)] for name, change in changes.items()],
     )
-    said = {n: {"value": e.value, "low": e.low, "high": e.high, "without_labels": without[n]} for n, e in found.items()}
-    count = result.share.value * sample.n_pool
-    session.say("", f"About {count:,.0f} positives in the pool; the model alone said {q.sum():,.0f}.")
-    table = getattr(None if scorer is None else scorer.classifier, "oof_table_", None)
-    if table is not None:
-        check = result.assumptions(np.repeat(expit(table.score), table.count_p.astype(int)))
+    said: dict[str, Any] = {
+        name: {"value": c.estimate.value, "low": c.estimate.low, "high": c.estimate.high, "without_labels": c.without}
+        for name, c in changes.items()
+    }
+    count, alone = result.share.value * sample.n_pool, result.probability.sum()
+    session.say("", f"About {count:,.0f} positives in the pool; the model alone said {alone:,.0f}.")
+    if scorer is not None and hasattr(scorer.classifier, "oof_table_"):
+        check = result.assumptions(scorer.classifier)
         session.say(f"Are the labelled positives like all positives? {check.message}")
         said["labelling"] = {"status": check.status, "statistic": check.statistic, "p_value": check.p_value}
     counts = {"rows": len(sample), "labelled": result.n_labelled, "positive": result.n_positive}

@@ -159,7 +159,7 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
     """Put the form that `purely predict` uses beside the model, unless it says something else."""
     try:
         with session.step("Distilling"):
-            model.distilled_ = model.distil(data.X)
+            model.distilled_ = model.distil(data.X[data.y == 0])
     except DistillationError as error:
         session.note(f"{error} So 'purely predict' will use the whole stack, which is slower.")
 

@@ -51,7 +51,7 @@ class FolderTask:
     ids : tuple of str or None
         Columns that are carried along; None: as in the fit.
     threshold : float
-    exact, interval, escape_formulas, force : bool
+    exact, promised, interval, escape_formulas, force : bool
     """
 
     model: Path
@@ -60,6 +60,7 @@ class FolderTask:
     ids: tuple[str, ...] | None
     threshold: float
     exact: bool
+    promised: bool
     interval: bool
     escape_formulas: bool
     force: bool
@@ -67,7 +68,8 @@ class FolderTask:
     def fingerprint(self) -> str:
         """What the scores depend on besides the rows."""
         digest = hashlib.sha256(self.model.read_bytes())
-        settings = [asdict(self.reading), self.ids, self.threshold, self.exact, self.interval, self.escape_formulas]
+        settings = [asdict(self.reading), self.ids, self.threshold, self.exact, self.promised, self.interval]
+        settings.append(self.escape_formulas)
         digest.update(json.dumps(settings, default=str).encode())
         return digest.hexdigest()[:32]
 
@@ -218,16 +220,16 @@ def _in_parallel(
 
 
 @lru_cache(maxsize=1)
-def _scorer(model: Path, exact: bool, stamp: tuple[int, ...]) -> Scorer:
+def _scorer(model: Path, exact: bool, promised: bool, stamp: tuple[int, ...]) -> Scorer:
     """The model of this process, loaded once."""
-    return load_model(model, exact=exact)
+    return load_model(model, exact=exact, promised=promised)
 
 
 def score_file(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) -> FileScores:
     """Score one file; what is wrong with it is said in the result."""
     parent = os.getppid()
     try:
-        scorer = _scorer(task.model, task.exact, tuple(_stamp(task.model) or ()))
+        scorer = _scorer(task.model, task.exact, task.promised, tuple(_stamp(task.model) or ()))
         source = PlacedSource(file, task.reading.open(file.path))
         try:
             return _write_scores(task, scorer.fresh(), source, file, out, journal, parent)
@@ -264,7 +266,7 @@ def _write_scores(
 def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: list[FileScores], before: int) -> None:
     failed = [scores for scores in found if scores.error]
     whole = Tally.sum([scores.tally for scores in found if not scores.error])
-    scorer = load_model(task.model, exact=task.exact)
+    scorer = load_model(task.model, exact=task.exact, promised=task.promised)
     for scores in found:
         scorer.unseen.update(scores.unseen)
         scorer.unreadable.update(scores.unreadable)

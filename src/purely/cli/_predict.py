@@ -27,6 +27,9 @@ from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 
+#: Options that promise something of the rows labelled 1.
+PROMISES = ("precision", "recall")
+
 
 @command()
 def app(
@@ -109,7 +112,8 @@ def app(
             raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
         limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
         ids_asked = None if id is None else tuple(id)
-        task = FolderTask(model, out, reading, ids_asked, limit, exact, interval, escape_formulas, force)
+        promised = not given.keys().isdisjoint(PROMISES)
+        task = FolderTask(model, out, reading, ids_asked, limit, exact, promised, interval, escape_formulas, force)
         predict_folder(session, file, task, jobs)
         return
     if out is None and session.json:
@@ -117,7 +121,7 @@ def app(
     session.quiet = session.quiet or (out is None and not session.json)
     check_output(out, [model, file], endings=ENDINGS, force=force)
     with writing_table(out, escape_formulas=escape_formulas) as writer:
-        scorer = load_model(model, exact=exact)
+        scorer = load_model(model, exact=exact, promised=not given.keys().isdisjoint(PROMISES))
         source = reading.open(file)
         source.check_columns(id or [], "id column")
         ids = list(id or [name for name in scorer.origin.ids if name in source.names])

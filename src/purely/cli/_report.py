@@ -13,9 +13,11 @@ import pyarrow as pa
 import typer
 
 from purely.cli import _options as o
+from purely.cli._audit import load_audited, read_result
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command
+from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
 
@@ -29,6 +31,12 @@ def app(
     model: Annotated[
         Path | None, typer.Option("--model", "-m", metavar="MODEL", help="What 'purely fit' has written.")
     ] = None,
+    audit: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="SHEET", help="Labels of an audit of the model; several for several rounds.", show_default=False
+        ),
+    ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
     sampling: o.Sampling,
     scenario: o.ScenarioOption = None,
@@ -39,18 +47,27 @@ def app(
 
     Information, prior, representation, probabilities, thresholds, top records,
     checks of the assumptions. With --model, that model is reported on; otherwise
-    one is fitted.
+    one is fitted. With --audit, the page says what the labels of an audit have
+    changed (see 'purely audit'), and reports on the model that was audited.
 
     For example:
       purely report customers.csv --label fraud -o report.html
       purely report customers.csv --label fraud -m fraud.purely -o report.html
+      purely report customers.csv --label fraud --audit to_label.csv -o report.html
       purely report positives.csv pool.csv -o report.html
     """
     from purely.report import make_report  # needs jinja2, which is an extra of its own
 
-    check_output(out, [*files.paths, model], endings=(".html", ".htm"), force=force)
+    sheets = audit or []
+    check_output(out, [*files.paths, model, *sheets], endings=(".html", ".htm"), force=force)
     with replacing(out):
-        fitted = None if model is None else load_model(model)
+        design = read_design(sheets[-1]) if sheets else None
+        model = Path(design.model) if model is None and design is not None else model
+        if design is not None and model is not None:
+            fitted = load_audited(model, design, needed=True)
+        else:
+            fitted = None if model is None else load_model(model)
+        labels = None if design is None else read_result(session, sheets, design, reading)
         data = load_training(session, files, reading, sampling)
         said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
@@ -67,12 +84,18 @@ def app(
                 X,
                 data.y,
                 model=None if fitted is None else fitted.classifier,
+                audit=labels,
                 feature_names=[str(n) for n in encoder.get_feature_names_out()],
                 groups=column_of_features(encoder),
                 records=_records(data),
                 row_numbers=data.number,
                 title=title or f"Positive-unlabelled report of {files.name}",
-                settings={"command": shlex.join(["purely", *sys.argv[1:]]), "file": data.source.name, "scenario": said},
+                settings={
+                    "command": shlex.join(["purely", *sys.argv[1:]]),
+                    "file": data.source.name,
+                    "scenario": said,
+                    **({} if design is None else {"audited pool": design.pool}),
+                },
                 scaled=True,
                 scenario=said,
                 random_state=session.seed,

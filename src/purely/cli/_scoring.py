@@ -116,8 +116,12 @@ class Scorer:
                 session.note(f"{what}, in {self.n_rows:,} rows: {listed}{', ...' if len(counts) > 4 else ''}.")
 
 
-def load_model(path: Path, *, exact: bool = True) -> Scorer:
-    """Encoder and classifier from a model file; the distilled classifier, if it has one, unless `exact`."""
+def load_model(path: Path, *, exact: bool = True, promised: bool = False) -> Scorer:
+    """Encoder and classifier from a model file; the distilled classifier, if it has one, unless `exact`.
+
+    Where something is `promised` of the scores, no network is used that only imitates the model: promises are about the
+    model's own scores, out of fold.
+    """
     model = purely.load(path)
     steps = [step for _, step in getattr(model, "steps", [])]
     if len(steps) != 2 or not isinstance(steps[0], TableEncoder) or not hasattr(steps[1], "predict_proba"):
@@ -129,7 +133,8 @@ def load_model(path: Path, *, exact: bool = True) -> Scorer:
     distilled = None if exact else getattr(classifier, "distilled_", None)
     if distilled is None:
         return Scorer(encoder, classifier)
-    return Scorer(encoder, distilled.set_params(threshold=classifier.threshold), True)
+    distilled.set_params(threshold=classifier.threshold)
+    return Scorer(encoder, distilled.multiplied_out() if promised else distilled, True)
 
 
 def map_ordered(function: Callable[[In], Out], items: Iterable[In]) -> Iterator[Out]:

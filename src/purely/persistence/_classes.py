@@ -193,9 +193,12 @@ declare("purely.classifiers.distilled:DistilledMember", fields={
     "score": part("LinearScore", "KernelScore", "TreeScore", "ModelScore", "NetworkScore", d="d")})
 declare("purely.classifiers.distilled:Difference", fields={
     "n_rows": COUNT, **each("mean largest area", number(0.0, 1.0))})
+declare("purely.classifiers.imitation:Imitation", fields={
+    "network": part("NetworkArrays", d="d"), "offset": array("d"), **each("low high", NUMBER)})
 estimator("purely.classifiers:DistilledPUClassifier", f"classes_ {_PRIOR} oof_table_? _final", {
+    "imitation_": none_or(part("Imitation", d="d")),
     **each("class_prior_ unlabelled_prior_", INSIDE), "members_": many(part("DistilledMember", d="d")),
-    "difference_": part("Difference")})
+    **each("difference_ members_difference_", part("Difference"))})
 _classifier("NNPUClassifier", "networks_ history_ _map _squared oof_probability_? oof_score_?")
 _classifier("PULogisticClassifier", "n_iter_", {
     "_model": part("LogisticModel", d="d", k="k"), "coef_": array(1, "k"), "intercept_": array(1)})

@@ -5,9 +5,11 @@ and sets ``ax_`` and ``figure_``. Rows without a finite score are left out, and 
 there is nothing to draw, the sentence says why. Importing this module does not load matplotlib.
 """
 
+from purely.plotting._audit import AuditDisplay
 from purely.plotting._curves import PUCalibrationDisplay, PUPrecisionRecallDisplay, PUROCDisplay
 from purely.plotting._features import FeatureDisplay
 from purely.plotting._functions import (
+    plot_audit,
     plot_calibration,
     plot_class_prior,
     plot_density_ratio,
@@ -18,6 +20,7 @@ from purely.plotting._functions import (
     plot_representation,
     plot_roc,
     plot_scores,
+    plot_sensitivity,
     plot_thresholds,
 )
 from purely.plotting._history import HistoryDisplay
@@ -25,9 +28,11 @@ from purely.plotting._information import InformationDisplay
 from purely.plotting._prior import ClassPriorDisplay, PriorReading, read_priors
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
+from purely.plotting._sensitivity import SensitivityDisplay
 from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, threshold_table
 
 __all__ = [
+    "AuditDisplay",
     "ClassPriorDisplay",
     "DensityRatioDisplay",
     "FeatureDisplay",
@@ -39,8 +44,10 @@ __all__ = [
     "PriorReading",
     "RepresentationDisplay",
     "ScoreDisplay",
+    "SensitivityDisplay",
     "ThresholdDisplay",
     "ThresholdTable",
+    "plot_audit",
     "plot_calibration",
     "plot_class_prior",
     "plot_density_ratio",
@@ -51,6 +58,7 @@ __all__ = [
     "plot_representation",
     "plot_roc",
     "plot_scores",
+    "plot_sensitivity",
     "plot_thresholds",
     "read_priors",
     "threshold_table",

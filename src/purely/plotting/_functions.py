@@ -6,6 +6,8 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
+from purely.audit import AuditResult, Sensitivity
+from purely.plotting._audit import AuditDisplay
 from purely.plotting._curves import PUCalibrationDisplay, PUPrecisionRecallDisplay, PUROCDisplay
 from purely.plotting._features import FeatureDisplay
 from purely.plotting._history import HistoryDisplay
@@ -13,6 +15,7 @@ from purely.plotting._information import InformationDisplay
 from purely.plotting._prior import ClassPriorDisplay
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
+from purely.plotting._sensitivity import SensitivityDisplay
 from purely.plotting.thresholds import ThresholdDisplay
 
 
@@ -81,3 +84,23 @@ def plot_information(X: Any, y: ArrayLike, *, ax: Any = None, **options: Any) ->
 def plot_history(estimator: Any, *, ax: Any = None, **options: Any) -> HistoryDisplay:
     """Training of a fitted network: :class:`HistoryDisplay`."""
     return HistoryDisplay.from_estimator(estimator, **options).plot(ax)
+
+
+def plot_audit(result: AuditResult, *, ax: Any = None, **options: Any) -> AuditDisplay:
+    """Predicted probabilities against the shares that an audit found: :class:`AuditDisplay`."""
+    return AuditDisplay.from_result(result, **options).plot(ax)
+
+
+def plot_sensitivity(ranges: Sensitivity, *, ax: Any = None, **options: Any) -> SensitivityDisplay:
+    """Ranges of the share of positives against gamma: :class:`SensitivityDisplay`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import Sensitivity
+    >>> from purely.plotting import plot_sensitivity
+    >>> ranges = Sensitivity(1.0, 0.5, np.linspace(0.0, 1.0, 500) ** 3, np.ones(500), (0.9, 1.1), 0.9)
+    >>> plot_sensitivity(ranges, share=0.5).ax_.get_ylabel()
+    'share of positives in the pool'
+    """
+    return SensitivityDisplay.from_ranges(ranges, **options).plot(ax)

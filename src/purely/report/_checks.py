@@ -15,7 +15,7 @@ from purely.report._stages import Lists, PriorFinding, Scored, Signal
 
 Light = Literal["green", "amber", "red"]
 
-_LIGHTS: dict[str, Light] = {"ok": "green", "doubtful": "amber", "violated": "red"}
+LIGHTS: dict[str, Light] = {"ok": "green", "doubtful": "amber", "violated": "red"}
 _WORDS = {
     "selection": "The labelled positives are typical of all positives",
     "top": "The highest scores hold labelled positives",
@@ -58,7 +58,7 @@ def run_checks(
     checks = [_amount(table), _signal(signal), _leak(table), _prior(prior)]
     report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
     for c in report.checks:
-        light, message = _LIGHTS[c.status], c.message
+        light, message = LIGHTS[c.status], c.message
         if c.name == "identifiability" and light == "green" and not prior.population.determined and not prior.given:
             # A level top says that the ratio has a limit, not that the rows there are all positive.
             light, message = "amber", f"{message[:-1]}, which the class prior's own check doubts here."

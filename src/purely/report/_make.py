@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from purely.audit import AuditResult
 from purely.checks import RandomState, draw_seed
 from purely.exceptions import PurelyWarning
 from purely.files import replacing
@@ -27,6 +28,14 @@ from purely.report._answers import (
     answer_trust,
     plain,
     top_rows,
+)
+from purely.report._audit import (
+    answer_audit,
+    answer_next_audited,
+    audit_checks,
+    find_ranges,
+    read_findings,
+    say_ranges,
 )
 from purely.report._checks import run_checks
 from purely.report._data import read_table
@@ -54,6 +63,8 @@ _STAGES = (
     "thresholds",
     "reasons",
     "columns",
+    "ranges",
+    "audit",
     "checks",
     "page",
 )
@@ -70,7 +81,8 @@ class Report:
     answers : dict
         The five answers, as JSON knows them: "signal", "picture", "positives", "records" and "trust", each with its
         "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "next" says what to do now,
-        "rows" describes the input.
+        "audit" what the labels of an audit say, where there is one, "ranges" what would follow if labels were not
+        chosen at random, and "rows" describes the input.
     """
 
     html: str = field(repr=False)
@@ -94,15 +106,19 @@ class Report:
             partial.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
+    def _audit(self) -> tuple[str, ...]:
+        return ("audit",) if "audit" in self.answers else ()
+
     def _repr_html_(self) -> str:
-        names = ("signal", "picture", "positives", "records", "trust", "next")
+        names = ("signal", "picture", "positives", "records", "trust", *self._audit(), "next")
         rows = [
             [f"{part['question']} {part['short']}. {part['answer']}"] for part in (self.answers[name] for name in names)
         ]
         return html_table(["The answers"], rows, ['The whole page: report.write("report.html")'])
 
     def __str__(self) -> str:
-        parts = (self.answers[name] for name in ("signal", "picture", "positives", "records", "trust"))
+        names = ("signal", "picture", "positives", "records", "trust", *self._audit())
+        parts = (self.answers[name] for name in names)
         return "\n".join(f"{k}. {part['question']}\n   {part['answer']}" for k, part in enumerate(parts, 1))
 
 
@@ -111,6 +127,7 @@ def make_report(
     y: ArrayLike,
     *,
     model: Any = None,
+    audit: AuditResult | None = None,
     feature_names: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
     records: Any = None,
@@ -133,6 +150,8 @@ def make_report(
     model : fitted classifier, optional
         Anything with `predict_proba`; `class_prior_`, `class_prior_interval_` and `oof_probability_` are used where it
         has them. None: :class:`purely.PUClassifier` is fitted.
+    audit : AuditResult, optional
+        Labels of an audit of that model, from :func:`purely.audit.read_audit`.
     feature_names : sequence of str, optional
         Names of the columns of `X`.
     groups : sequence of str, optional
@@ -179,6 +198,8 @@ def make_report(
     True
     """
     import_jinja()
+    if audit is not None and model is None:
+        raise ValueError("an audit is of one model: give it too, model=, because a new one would differ.")
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
     table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled, groups)
     run = _Run(progress)
@@ -191,8 +212,13 @@ def make_report(
         lists = run.may("thresholds", lambda: make_lists(table, scored, prior))
         reasons = run.may("reasons", lambda: explain_top(table, scored, top_rows(table, scored)))
         columns = run.may("columns", lambda: rank_columns(table))
+        ranges = run.may("ranges", lambda: find_ranges(table, scored, prior))
+        labels = run.must("audit", lambda: None if audit is None else read_findings(table, scored, audit))
         checks = run.must("checks", lambda: run_checks(table, scored, prior, signal, lists))
+        checks += [] if labels is None else audit_checks(labels)
     which = answer_records(table, scored, lists, reasons, run.why("thresholds"))
+    follows = answer_next(checks, which)
+    follows = follows if labels is None else answer_next_audited(labels, follows)
     answers = plain(
         {
             "schema_version": SCHEMA_VERSION,
@@ -207,11 +233,14 @@ def make_report(
             "positives": answer_positives(table, prior),
             "records": which,
             "trust": answer_trust(checks),
-            "next": answer_next(checks, which),
+            "next": follows,
+            "ranges": {"answer": run.why("ranges")} if ranges is None else say_ranges(ranges, audited=bool(labels)),
+            **({} if labels is None else {"audit": answer_audit(labels)}),
         }
     )
+    said, why = _sentences(caught), dict(run.reasons)
     findings = Findings(
-        table, scored, prior, signal, picture, lists, columns, checks, _sentences(caught), dict(run.reasons), answers
+        table, scored, prior, signal, picture, lists, columns, ranges, labels, checks, said, why, answers
     )
     html = run.must("page", lambda: render(findings, title=title, settings=dict(settings or {}), seed=seed))
     run.finish()

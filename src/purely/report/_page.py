@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 import purely
 from purely.plotting import (
+    AuditDisplay,
     ClassPriorDisplay,
     DensityRatioDisplay,
     FeatureDisplay,
@@ -23,11 +24,13 @@ from purely.plotting import (
     PUPrecisionRecallDisplay,
     PUROCDisplay,
     ScoreDisplay,
+    SensitivityDisplay,
     ThresholdDisplay,
 )
 from purely.plotting.style import number, percent
 from purely.plotting.thresholds import LEGEND_ROOM
 from purely.report._answers import plain
+from purely.report._audit import AuditFinding, audit_rows
 from purely.report._checks import Check
 from purely.report._data import MAX_ROWS, Table
 from purely.report._figures import Figure, draw
@@ -49,6 +52,8 @@ class Findings:
     picture: Picture | None
     lists: Lists | None
     columns: tuple[FeatureRanking, int] | None
+    ranges: SensitivityDisplay | None
+    audit: AuditFinding | None
     checks: list[Check]
     warnings: list[str]
     reasons: dict[str, str]
@@ -94,6 +99,7 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             thresholds=None if found.lists is None else _threshold_rows(found.lists),
             rows_in_print=None if found.lists is None else _rows_in_print(found.lists),
             metrics=None if found.lists is None else _metrics(found.lists),
+            audited=None if found.audit is None else audit_rows(found.audit),
             settings=_settings(found, settings, seed),
             snippet=_snippet(found, seed),
             limits=MAX_ROWS,
@@ -143,6 +149,10 @@ def _figures(found: Findings) -> dict[str, Figure]:
         displays["information"] = found.signal.by_rows
     if found.picture is not None:
         displays["representation"] = found.picture.display
+    if found.ranges is not None:
+        displays["ranges"] = found.ranges
+    if found.audit is not None:
+        displays["audit"] = AuditDisplay.from_result(found.audit.result)
     if found.columns is not None:
         ranking, left_out = found.columns
         notes = (f"{left_out:,} columns whose means differ less were not measured.",) if left_out else ()
@@ -270,11 +280,16 @@ def _snippet(found: Findings, seed: int) -> str:
             f"report = make_report(X, y{arguments}, random_state={seed})\n"
             'report.write("report.html")\n'
         )
+    arguments += "" if found.audit is None else ", audit=audit"
     kind = type(found.scored.model)
     home = "purely" if hasattr(purely, kind.__name__) else kind.__module__
+    fitted = f"model = {_short_repr(found.scored.model)}.fit(X, y)\n"
+    if found.audit is not None:
+        fitted += "audit = read_audit(sample, labels, probability)  # sample = draw_audit(probability, n)\n"
+    names = "make_report" if found.audit is None else "make_report, read_audit"
     return (
-        f"from {home} import {kind.__name__}\nfrom purely import make_report\n\n"
-        f"model = {_short_repr(found.scored.model)}.fit(X, y)\n"
+        f"from {home} import {kind.__name__}\nfrom purely import {names}\n\n"
+        f"{fitted}"
         f"report = make_report(X, y, model=model{arguments}, random_state={seed})\n"
         'report.write("report.html")\n'
     )

@@ -1,0 +1,205 @@
+"""What the labels of an audit say, and how far the answers could be off without them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from purely.assumptions import AssumptionCheck
+from purely.audit import AuditResult, Change, Sensitivity
+from purely.classifiers.thresholds import check_threshold
+from purely.crossfit import finite_log_odds
+from purely.plotting import SensitivityDisplay
+from purely.plotting.common import last_step
+from purely.plotting.style import number, percent
+from purely.report._checks import LIGHTS, Check
+from purely.report._data import Table
+from purely.report._stages import PriorFinding, Scored
+
+#: A list of which no more than half is positive is not worth much.
+HALF = 0.5
+_WORDS = {
+    "share": "positive in the pool",
+    "precision": "positive among the rows above the threshold",
+    "recall": "of all positives, above the threshold",
+    "error": "rows in the wrong class",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class AuditFinding:
+    """An audit of the model that is reported on.
+
+    Attributes
+    ----------
+    result : AuditResult
+    threshold : float
+        The model's own.
+    changes : dict of Change
+        Share, precision, recall and error.
+    labelling : AssumptionCheck or None
+        Whether the positives that were found are like the labelled ones; None where no out-of-fold scores are there.
+    """
+
+    result: AuditResult
+    threshold: float
+    changes: dict[str, Change]
+    labelling: AssumptionCheck | None
+
+
+def read_findings(table: Table, scored: Scored, result: AuditResult) -> AuditFinding:
+    """Read an audit at the model's threshold."""
+    if not isinstance(result, AuditResult):
+        raise TypeError(f"audit must be what purely.audit.read_audit returns; a {type(result).__name__} was given.")
+    model = last_step(scored.model)
+    threshold = check_threshold(getattr(model, "threshold", 0.5))
+    labelled = scored.probability[table.positive] if scored.honest else None
+    known = model if hasattr(model, "oof_table_") else labelled
+    labelling = None if known is None else result.assumptions(known)
+    return AuditFinding(result, threshold, result.changes(threshold), labelling)
+
+
+def answer_audit(found: AuditFinding) -> dict[str, Any]:
+    """What the labels say, and what they have changed."""
+    result, share = found.result, found.changes["share"]
+    n, count, alone = result.sample.n_pool, result.share.value * result.sample.n_pool, result.probability.sum()
+    words = {
+        "same": "which is within what the labels allow",
+        "lower": "which is too many",
+        "higher": "which is too few",
+    }
+    missing = f"; {result.n_missing} could not be told" if result.n_missing else ""
+    answer = (
+        f"{result.n_labelled:,} of {n:,} rows were labelled for the audit, {result.n_positive:,} of them "
+        f"positive{missing}. About {count:,.0f} of the {n:,} rows are positive ({_ends(share)}). The model alone said "
+        f"{alone:,.0f}, {words[share.verdict]}."
+    )
+    parts = [
+        f"{what} {_ends(change)} ({said}{percent(change.without)})"
+        for what, change, said in (
+            ("the precision is", found.changes["precision"], "the model alone said "),
+            ("the recall", found.changes["recall"], ""),
+        )
+        if np.isfinite(change.estimate.value)
+    ]
+    if parts:
+        answer += f" Above the threshold {number(found.threshold, 2)} {' and '.join(parts)}."
+    if share.verdict != "same":
+        answer += " Use the recalibrated model, and the numbers of this section instead of those above."
+    numbers = {
+        name: {"value": c.estimate.value, "low": c.estimate.low, "high": c.estimate.high, "without_labels": c.without}
+        for name, c in found.changes.items()
+    }
+    return {
+        "question": "What do the labels of the audit say?",
+        "short": f"About {count:,.0f} of {n:,}",
+        "answer": answer,
+        "rows": n,
+        "labelled": result.n_labelled,
+        "positive": result.n_positive,
+        "missing": result.n_missing,
+        "level": result.level,
+        "threshold": found.threshold,
+        "verdict": share.verdict,
+        **numbers,
+    }
+
+
+def answer_next_audited(found: AuditFinding, first: dict[str, Any]) -> dict[str, Any]:
+    """What to do now that some rows are labelled; what was to be done `first` remains where the list is useless."""
+    share, precision = found.changes["share"], found.changes["precision"]
+    if share.verdict != "same":
+        side = "too many" if share.verdict == "lower" else "too few"
+        answer = (
+            f"The model says {side} positives. Write the recalibrated model (purely audit read --out, or "
+            "AuditResult.recalibrated) and make this page again with it."
+        )
+        return {**first, "short": "Use the recalibrated model", "answer": answer}
+    if not np.isfinite(precision.estimate.value):
+        return first
+    answer = (
+        f"Work down the list: by the labels of the audit, {_ends(precision)} of the records above the threshold "
+        f"{number(found.threshold, 2)} are positive."
+    )
+    return {**first, "short": "Work down the list", "answer": answer}
+
+
+def audit_rows(found: AuditFinding) -> list[tuple[str, str, str, str]]:
+    """The table of the page: what it is, by the labels, interval, by the model alone."""
+    return [
+        (
+            _WORDS[name],
+            percent(c.estimate.value),
+            f"{percent(c.estimate.low)} – {percent(c.estimate.high)}",
+            percent(c.without),
+        )
+        for name, c in found.changes.items()
+    ]
+
+
+def audit_checks(found: AuditFinding) -> list[Check]:
+    """Whether the model agrees with the labels, and the labelled positives with those that were found."""
+    share, title = found.changes["share"], "The model agrees with the labels of the audit"
+    said = f"The labels say {_ends(share)} positive, the model {percent(share.without)}."
+    e = share.estimate
+    far = max(e.low - share.without, share.without - e.high) > e.high - e.low
+    light = "green" if share.verdict == "same" else "red" if far else "amber"
+    checks = [Check("audit", title, light, said)]  # type: ignore[arg-type]
+    if found.labelling is not None:
+        title = "Labelled positives are like those that the audit found"
+        checks.append(Check("labelling", title, LIGHTS[found.labelling.status], found.labelling.message))
+    return checks
+
+
+def find_ranges(table: Table, scored: Scored, prior: PriorFinding) -> SensitivityDisplay:
+    """Ranges of the share of positives among the unlabelled rows if labels were not chosen at random."""
+    log_odds = finite_log_odds(scored.probability[~table.positive])
+    population, share = prior.population, prior.unlabelled
+    # what a model says holds for the population; selection is about the unlabelled rows
+    shift = float(finite_log_odds(population.value) - finite_log_odds(share.value))
+    threshold = check_threshold(getattr(last_step(scored.model), "threshold", 0.5))
+    scale = share.low / share.value, share.high / share.value
+    ranges = Sensitivity(1.0, threshold, expit(log_odds - shift), np.ones(log_odds.size), scale, share.level)
+    return SensitivityDisplay.from_ranges(ranges)
+
+
+def say_ranges(display: SensitivityDisplay, *, audited: bool) -> dict[str, Any]:
+    """The picture's conclusions in words."""
+    ranges, tips = display.ranges, display.tips
+    first = f"that at most {percent(display.most)} of the pool are positive"
+    answer = (
+        "All numbers assume that the labelled positives are a random draw of all positives. If the odds of being "
+        "labelled vary over the positives by a factor gamma, the share lies in the range of the picture. "
+    )
+    if tips == 1.0:
+        answer += f"The conclusion {first} is not safe even if labels were chosen at random."
+    elif tips > display.largest:
+        answer += f"The conclusion {first} holds even at gamma {display.largest:g}."
+    else:
+        answer += f"The conclusion {first} holds up to gamma {number(tips, 2)}."
+    precise = ranges.tips(precision=HALF) if np.isfinite(ranges.precision.value) else float("nan")
+    if precise >= 1.1:
+        answer += (
+            f" That more than half of the rows above the threshold {number(ranges.threshold, 2)} are positive holds up "
+            f"to gamma {number(precise, 2)}."
+        )
+    answer += (
+        " The labels of the audit do not need this assumption."
+        if audited
+        else " An audit of 50 to 200 rows makes the assumption needless (purely audit draw)."
+    )
+    return {
+        "answer": answer,
+        "share": ranges.share.value,
+        "at_most": display.most,
+        "gamma_share": tips,
+        "gamma_precision": precise,
+    }
+
+
+def _ends(change: Change) -> str:
+    e = change.estimate
+    return f"{percent(e.value)} [{percent(e.low)}, {percent(e.high)}]"
