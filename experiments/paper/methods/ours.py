@@ -15,7 +15,7 @@ from scipy.special import expit
 from experiments.paper.draws import Draw
 from purely import NNPUClassifier, PUClassifier, PurelyWarning
 from purely.calibration import calibrate_scores
-from purely.classifiers.members import TABLE_MEMBERS, NETWORK_SETTINGS
+from purely.classifiers.members import NETWORK_SETTINGS, TABLE_MEMBERS
 from purely.nn.plan import finish_together
 
 

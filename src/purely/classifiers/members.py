@@ -36,8 +36,8 @@ Floats = NDArray[np.float64]
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 #: Members by name.
 NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
-#: What "auto" stands for, in a table of few columns and in a wide one; chosen by `experiments/promises.py`. Networks add
-#: nothing to the others up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
+#: What "auto" stands for, in a table of few columns and in a wide one; chosen by `experiments/promises.py`. Networks
+#: add nothing to the others up to NETWORK_COLUMNS; beyond (images, texts, many categories) they do.
 TABLE_MEMBERS = ("trees", "forest", "boosting", *LOGISTIC)
 WIDE_MEMBERS = ("networks", *TABLE_MEMBERS)
 NETWORK_COLUMNS = 64
