@@ -105,9 +105,10 @@ class PUClassifier(BasePUClassifier):
     members : {"auto", "light"} or list, default="auto"
         What is combined. "auto" is trees, forest, boosting and both logistic regressions, with networks from 64 columns
         on; "light" is trees, boosting, a kernel and a logistic regression, costs little more than the class prior, and
-        needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name ("trees", "linear", "kernel", "forest", "boosting"), an
-        :class:`NNPUClassifier` or :class:`PULogisticClassifier` with settings of its own, and classifiers of your own
-        in scikit-learn's manner, which are trained to tell positives from unlabelled rows.
+        needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name
+        ("trees", "linear", "kernel", "forest", "boosting"), an :class:`NNPUClassifier` or :class:`PULogisticClassifier`
+        with settings of its own, and classifiers of your own in scikit-learn's manner, which are trained to tell
+        positives from unlabelled rows.
     weights : {"stacked", "equal"}, default="stacked"
         How members are weighed: by what they say of rows that they have not seen, or alike.
     cv : int, default=5
