@@ -30,13 +30,18 @@ def equal_kinds(positive: NDArray[np.bool_], weight: Floats | None = None) -> Fl
 
 
 def weigh_models(
-    scores: Floats, positive: NDArray[np.bool_], loss: Callable[[Floats], tuple[float, Floats]]
+    scores: Floats,
+    positive: NDArray[np.bool_],
+    loss: Callable[[Floats], tuple[float, Floats]],
+    *,
+    towards: Floats | None = None,
+    pull: float = 1.0,
 ) -> tuple[Floats, float]:
     r"""Weights of models and a constant under which what they say together has the least loss.
 
-    .. math:: \min_{b \ge 0, c} \; \text{loss}(b^\top s + c) + \tfrac1n \| b - \tfrac1k \|^2 ,
+    .. math:: \min_{b \ge 0, c} \; \text{loss}(b^\top s + c) + \tfrac{r}{n} \| b - a \|^2 ,
 
-    with *n* the size of the smaller sample and *k* models: where rows are few the weights stay nearly equal.
+    with *n* the size of the smaller sample: where rows are few the weights stay near *a*.
 
     Parameters
     ----------
@@ -45,6 +50,10 @@ def weigh_models(
     positive : ndarray of bool, shape (n,)
     loss : function
         From scores of shape (n,) to their loss and its derivative by each of them.
+    towards : ndarray of shape (k,), optional
+        The weights *a*, equal ones by default.
+    pull : float, default=1.0
+        The *r* above: how many rows it takes to leave them.
 
     Returns
     -------
@@ -53,16 +62,16 @@ def weigh_models(
     constant : float
     """
     k = len(scores)
-    equal = np.full(k, 1.0 / k)
-    strength = 1.0 / min(np.count_nonzero(positive), np.count_nonzero(~positive))
+    start = np.full(k, 1.0 / k) if towards is None else towards
+    strength = pull / min(np.count_nonzero(positive), np.count_nonzero(~positive))
 
     def risk(parameters: Floats) -> tuple[float, Floats]:
         b, c = parameters[:-1], parameters[-1]
         value, slope = loss(b @ scores + c)
-        away = b - equal
+        away = b - start
         by_weights = scores @ slope + 2.0 * strength * away
         return value + float(strength * away @ away), np.append(by_weights, slope.sum())
 
     bounds = [(0.0, None)] * k + [(None, None)]
-    found = minimize(risk, np.append(equal, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
+    found = minimize(risk, np.append(start, 0.0), jac=True, method="L-BFGS-B", bounds=bounds).x
     return found[:-1], float(found[-1])

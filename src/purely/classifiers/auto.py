@@ -30,6 +30,8 @@ Floats = NDArray[np.float64]
 
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
+#: How often the forest, the plain classifier of positives against unlabelled rows, counts where rows are few.
+FOREST_COUNTS = 2.0
 
 
 @dataclass(frozen=True)
@@ -274,9 +276,10 @@ class PUClassifier(BasePUClassifier):
         self._note_out_of_fold(log_odds, positive)
 
     def _weigh(self, log_odds: Floats, positive: NDArray[np.bool_]) -> Floats:
-        if self.weights == "stacked":
-            return stacked_weights(log_odds, positive, self.unlabelled_prior_)
-        return np.full(len(log_odds), 1.0 / len(log_odds))
+        if self.weights == "equal":
+            return np.full(len(log_odds), 1.0 / len(log_odds))
+        counts = np.array([FOREST_COUNTS if member.name == "forest" else 1.0 for member in self.members_])
+        return stacked_weights(log_odds, positive, self.unlabelled_prior_, counts / counts.sum())
 
     def _calibrated(self, score: Floats, positive: NDArray[np.bool_]) -> ScoreCalibration:
         return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)

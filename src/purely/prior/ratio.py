@@ -34,9 +34,9 @@ Floats = NDArray[np.float64]
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 #: What "auto" stands for.
 AUTO_MODELS = ("trees", "linear", "kernel", "boosting")
-#: Trees of the built-in "trees" and "forest", and rows that each of them sees at most.
-N_TREES, TREE_ROWS = 100, 4000
-FOREST_TREES, FOREST_ROWS = 50, 2000
+#: Trees of the built-in "trees" and "forest", and rows that a tree of either sees at most; forests of more rows have
+#: half as many trees.
+N_TREES, TREE_ROWS, FOREST_ROWS = 100, 4000, 2000
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,13 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> 
             random_state=seed,
         )
     if name == "forest":
-        share = FOREST_ROWS / n if n > FOREST_ROWS else None
-        return RandomForestClassifier(FOREST_TREES, min_samples_leaf=3, max_samples=share, random_state=seed)
+        large = n > FOREST_ROWS
+        return RandomForestClassifier(
+            N_TREES // 2 if large else N_TREES,
+            min_samples_leaf=3,
+            max_samples=FOREST_ROWS / n if large else None,
+            random_state=seed,
+        )
     if name == "linear":
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))
