@@ -13,8 +13,8 @@ from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from purely.base import PUEstimator
-from purely.class_prior import ClassPriors, Prior, check_class_prior, read_prior
+from purely.base import PUEstimator, with_parameters
+from purely.class_prior import ClassPriors, Prior, PriorLike, check_class_prior, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
 from purely.classifiers.thresholds import check_threshold, threshold_for_cost
@@ -41,6 +41,7 @@ def log_odds_of_margin(z: Any) -> Floats:
     return logit(0.5 * (1.0 + inside)) + (z - inside) / (1.0 + np.abs(z - inside))
 
 
+@with_parameters
 class BasePUClassifier(ClassifierMixin, PUEstimator):
     """Base of the classifiers.
 
@@ -48,10 +49,9 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
     the positive class in the population are; predictions, probabilities and thresholds follow.
     """
 
-    # Declared for type checkers; subclasses assign them in __init__.
-    class_prior: Any
-    threshold: Any
-    scenario: str
+    class_prior: float | str | Prior | PriorLike | None = "auto"
+    threshold: float | tuple[float, float] = 0.5
+    scenario: str = "case-control"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

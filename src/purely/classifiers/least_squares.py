@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_scalar
 
+from purely.base import with_parameters
 from purely.checks import RandomState, draw_seed
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
@@ -26,6 +28,7 @@ __all__ = ["PULeastSquaresClassifier"]
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class PULeastSquaresClassifier(BasePUClassifier):
     r"""Unbiased PU learning with the squared loss: one linear system, no iterations, no torch.
 
@@ -99,30 +102,14 @@ class PULeastSquaresClassifier(BasePUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        basis: str = "gaussian",
-        n_centers: int = 300,
-        bandwidth: Any = None,
-        alpha: Any = None,
-        cv: int = 5,
-        standardize: bool = True,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        random_state: RandomState = 0,
-    ) -> None:
-        self.class_prior = class_prior
-        self.basis = basis
-        self.n_centers = n_centers
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.cv = cv
-        self.standardize = standardize
-        self.threshold = threshold
-        self.scenario = scenario
-        self.random_state = random_state
+    class_prior: Any = field(default="auto", kw_only=False)
+    basis: str = "gaussian"
+    n_centers: int = 300
+    bandwidth: Any = None
+    alpha: Any = None
+    cv: int = 5
+    standardize: bool = True
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.

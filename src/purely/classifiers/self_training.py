@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import PULabels
 
@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@with_parameters
 class SelfTrainingPUClassifier(MetaPUClassifier):
     r"""Training that ignores the unlabelled rows that look most positive (CVIR), with the prior in turn (TEDn).
 
@@ -85,28 +86,9 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        alternate: bool = False,
-        n_rounds: int = 4,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.alternate = alternate
-        self.n_rounds = n_rounds
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    alternate: bool = False
+    n_rounds: int = 4
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.

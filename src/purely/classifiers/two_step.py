@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
 
@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@with_parameters
 class TwoStepPUClassifier(MetaPUClassifier):
     r"""Two steps: find reliable negatives with spies, then learn from positives and these.
 
@@ -76,28 +77,9 @@ class TwoStepPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        spy_fraction: float = 0.15,
-        spy_tolerance: float = 0.1,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.spy_fraction = spy_fraction
-        self.spy_tolerance = spy_tolerance
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    spy_fraction: float = 0.15
+    spy_tolerance: float = 0.1
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
