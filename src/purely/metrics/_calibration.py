@@ -14,16 +14,17 @@ reported is :math:`\sum_b \sqrt{\max(0, d_b^2 - v_b)}`; ``debias=False`` takes t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
 from sklearn.utils import check_scalar
 
-from purely.checks import RandomState, level_to_z
+from purely.checks import level_to_z
+from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, needs_prior
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, Resampling, needs_prior
 
 __all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
 
@@ -105,15 +106,12 @@ def _covariance(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
 def pu_calibration_error(
     y: ArrayLike,
     probability: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
     debias: bool = True,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Expected calibration error of probabilities of the *true* class, from positive and unlabelled rows.
 
@@ -149,9 +147,7 @@ def pu_calibration_error(
     >>> honest.value < 0.02 < 0.1 < shrunk.value  # the truth is 0 and 0.18
     True
     """
-    evaluation = Evaluation.read(
-        y, needs_prior(class_prior, "the calibration error"), scenario, level, n_resamples, random_state
-    )
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration error"), **options)
     assert evaluation.prior is not None
     bins = _bin_rows(evaluation, probability, n_bins, strategy)
     covariance = _covariance(evaluation, bins, evaluation.prior.value)
@@ -193,7 +189,7 @@ def pu_calibration_error(
 def pu_calibration_curve(
     y: ArrayLike,
     probability: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
@@ -216,7 +212,7 @@ def pu_calibration_curve(
     >>> bool((abs(curve.observed - curve.predicted) < 4 * curve.standard_error).all())
     True
     """
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario, 0.95, 0, None)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario=scenario, n_resamples=0)
     assert evaluation.prior is not None
     prior = evaluation.prior.value
     bins = _bin_rows(evaluation, probability, n_bins, strategy)

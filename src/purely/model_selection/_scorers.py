@@ -37,7 +37,7 @@ class PUScorer:
         if sample_weight is not None:
             raise ValueError("PU scorers do not take sample_weight.")
         criterion = CRITERIA[self.scoring]
-        evaluation = Evaluation.read(y, self.class_prior, self.scenario, 0.95, 0, 0)
+        evaluation = Evaluation.read(y, self.class_prior, scenario=self.scenario, n_resamples=0)
         output = model_says(estimator, X, criterion.kind, evaluation.labels.classes[1])
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
         prior = np.asarray(1.0 if self.class_prior is None else self.class_prior.value)
