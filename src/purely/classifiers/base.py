@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from purely.base import PUEstimator, with_parameters
+from purely.checks import check_share
 from purely.class_prior import ClassPriors, Prior, PriorLike, check_class_prior, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
@@ -409,9 +410,7 @@ def _as_threshold(log_odds: float) -> float:
 
 
 def _open_share(name: str, value: object) -> float:
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0.0 < value < 1.0:
-        return float(value)
-    raise ValueError(f"{name} must be a number strictly between 0 and 1: nothing is certain; {value!r} was given.")
+    return check_share(name, value, ": nothing is certain")
 
 
 def _refuse_calibration_by_labels(model: BasePUClassifier) -> None:

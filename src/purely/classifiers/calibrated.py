@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.checks import check_choice
 from purely.classifiers.meta import MetaPUClassifier
 
 __all__ = ["CalibratedPUClassifier", "ScoreCalibration", "calibrate_scores"]
@@ -94,8 +95,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        if self.method not in CALIBRATIONS:
-            raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {self.method!r} was given.")
+        check_choice("method", self.method, CALIBRATIONS)
         training = self._ordered(X, y, sample_weight, fit_params)
         estimator = self._base_estimator()
         self._resolve_prior(training.X, training.labels, training.weight)
@@ -103,6 +103,3 @@ class CalibratedPUClassifier(MetaPUClassifier):
         self.calibration_ = self._map
         self.estimator_ = training.fitted(estimator)
         return self
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

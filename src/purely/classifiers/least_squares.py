@@ -8,10 +8,9 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar
 
 from purely.base import with_parameters
-from purely.checks import RandomState, draw_seed
+from purely.checks import RandomState, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
 from purely.folds import deal_folds
@@ -129,8 +128,8 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self
         """
         X, labels = self._start(X, y)
-        check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
-        n_folds = min(check_scalar(self.cv, "cv", (int, np.integer), min_val=2), labels.n_positive, labels.n_unlabelled)
+        check_number("n_centers", self.n_centers, 1, integer=True)
+        n_folds = min(check_number("cv", self.cv, 2, integer=True), labels.n_positive, labels.n_unlabelled)
         alphas = self._alphas(labels)
         weight = normalised_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)
@@ -138,7 +137,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self._scaling = column_scaling(X) if self.standardize else None
         with one_blas_thread():
             self._bases = self._make_bases(X, seed)
-            folds = deal_folds(X, labels.positive, int(n_folds), seed).number
+            folds = deal_folds(X, labels.positive, n_folds, seed).number
             self._solve(self._sums(X, labels.positive, folds, weight), alphas)
         return self
 

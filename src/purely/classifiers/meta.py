@@ -135,8 +135,8 @@ class MetaPUClassifier(BasePUClassifier):
     """Base of the classifiers over any scikit-learn estimator.
 
     Rows are put into an order of their own (by content, then label) before anything random happens to them, so
-    permuting them changes nothing. A subclass gives :meth:`_score`, and calls :meth:`_calibrate` with scores of the
-    training rows by models that have not seen them.
+    permuting them changes nothing. A subclass sets `estimator_`, or gives :meth:`_score`, and calls
+    :meth:`_calibrate` with scores of the training rows by models that have not seen them.
     """
 
     estimator: Any = field(default=None, kw_only=False)
@@ -145,7 +145,7 @@ class MetaPUClassifier(BasePUClassifier):
 
     def _score(self, X: Any) -> Floats:
         """A score of validated rows, the higher the more positive."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it scores rows.")
+        return self._says(self.estimator_, X)
 
     def _says(self, fitted: Any, X: Any) -> Floats:
         """Log-ratio that an estimator inside says of new rows."""

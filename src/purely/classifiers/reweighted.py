@@ -116,9 +116,6 @@ class ReweightedPUClassifier(MetaPUClassifier):
             return estimator
         return super()._base_estimator()
 
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)
-
     def _log_odds(self, X: Any) -> Floats:
         if self.calibrate:
             return super()._log_odds(X)

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from purely.base import with_parameters
+from purely.checks import check_number
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import PULabels
 
@@ -109,9 +110,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        rounds = self.n_rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
-            raise ValueError(f"n_rounds must be an integer of at least 0; {rounds!r} was given.")
+        rounds = check_number("n_rounds", self.n_rounds, 0, integer=True)
         if self.alternate and not (hasattr(self.class_prior, "fit") or self.class_prior == "auto"):
             raise ValueError(
                 "alternate=True needs an estimator as class_prior, such as purely.prior.BestBinPrior(); "
@@ -123,7 +122,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         kept = np.ones(training.positive.size, dtype=bool)
         score = training.out_of_fold(estimator, fold)
         path = [self.class_prior_]
-        for _ in range(int(rounds)):
+        for _ in range(rounds):
             before = kept
             kept = self._negatives(score, training)
             score = training.out_of_fold(estimator, fold, kept)
@@ -154,6 +153,3 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         estimator = clone(self.prior_estimator_)
         estimator.fit(score[:, None], labels.positive.astype(np.intp))
         self._adopt_estimate(estimator, labels)
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from purely.base import with_parameters
+from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
 
@@ -100,9 +101,8 @@ class TwoStepPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        for name, value in (("spy_fraction", self.spy_fraction), ("spy_tolerance", self.spy_tolerance)):
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
-                raise ValueError(f"{name} must be a number strictly between 0 and 1; {value!r} was given.")
+        check_share("spy_fraction", self.spy_fraction)
+        check_share("spy_tolerance", self.spy_tolerance)
         training = self._ordered(X, y, sample_weight, fit_params)
         estimator, positive, fold = self._base_estimator(), training.positive, training.folds(self.cv)
         self._resolve_prior(training.X, training.labels, training.weight)
@@ -136,6 +136,3 @@ class TwoStepPUClassifier(MetaPUClassifier):
             reliable[rest[np.argsort(scores[rest], kind="stable")[:n_taken]]] = True
         rows = np.flatnonzero(positive | reliable)
         return training.fitted(estimator, rows), reliable
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

@@ -19,9 +19,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
-from sklearn.utils import check_scalar
 
-from purely.checks import level_to_z
+from purely.checks import check_choice, check_number, level_to_z
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, Resampling, needs_prior
@@ -67,15 +66,13 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
         raise ValueError(
             "probability must lie between 0 and 1; decision values are not probabilities, calibrate them first."
         )
-    n_bins = int(check_scalar(n_bins, "n_bins", (int, np.integer), min_val=1))
-    if strategy == "uniform":
+    n_bins = check_number("n_bins", n_bins, 1, integer=True)
+    if check_choice("strategy", strategy, ("uniform", "quantile")) == "uniform":
         group = np.minimum((values * n_bins).astype(np.intp), n_bins - 1)
-    elif strategy == "quantile":
+    else:
         population = values if evaluation.scenario == "single-sample" else values[~evaluation.labels.positive]
         edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
         group = np.searchsorted(edges, values, side="left").astype(np.intp)
-    else:
-        raise ValueError(f"strategy must be 'uniform' or 'quantile'; {strategy!r} was given.")
     group = np.unique(group, return_inverse=True)[1].astype(np.intp)
     n_groups = int(group.max()) + 1
     counts = evaluation.counts(group, n_groups)

@@ -24,9 +24,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState, draw_seed, level_to_z
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
@@ -121,7 +121,7 @@ class Evaluation:
         labels = read_labels(y)
         scenario = check_scenario(scenario)
         level_to_z(level)
-        n_draws = int(check_scalar(n_resamples, "n_resamples", (int, np.integer), min_val=0))
+        n_draws = check_number("n_resamples", n_resamples, 0, integer=True)
         prior = None
         if class_prior is not None:
             prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)

@@ -50,11 +50,6 @@ class FeatureDisplay(Display):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_ranking(cls, ranking: FeatureRanking, *, n_top: int = 15, level: float = 0.9) -> Self:
-        """From what :func:`purely.rank_features` returned."""
-        return cls(ranking, n_top, level)
-
-    @classmethod
     def from_data(
         cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9, random_state: RandomState = 0
     ) -> Self:

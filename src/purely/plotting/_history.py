@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from purely.checks import check_choice
 from purely.plotting.common import Display, last_step
 from purely.plotting.style import ESTIMATE, POSITIVE, label, say_instead
 
@@ -47,8 +48,7 @@ class HistoryDisplay(Display):
     @classmethod
     def from_history(cls, history: Any, *, what: str = "j") -> Self:
         """From a `history_`: J where `what` is "j", the loss that was minimised where it is "loss"."""
-        if what not in ("j", "loss"):
-            raise ValueError(f"what must be 'j' or 'loss'; {what!r} was given.")
+        check_choice("what", what, ("j", "loss"))
         train, held = getattr(history, f"train_{what}"), getattr(history, f"held_{what}")
         name = "objective J, lower is better" if what == "j" else "loss, lower is better"
         return cls(np.asarray(train), np.asarray(held), np.asarray(history.best_epoch), name)

@@ -91,11 +91,6 @@ class InformationDisplay(Display):
             return cls([n], [estimator.information_interval(level=level)])
         return cls.from_data(X, y, estimator=estimator, level=level)
 
-    @classmethod
-    def from_intervals(cls, n_rows: Sequence[int], intervals: Sequence[InformationInterval]) -> Self:
-        """From intervals that were computed elsewhere."""
-        return cls(list(n_rows), list(intervals))
-
     def _size(self) -> tuple[float, float]:
         return 5.6, 3.3
 

@@ -123,7 +123,7 @@ class ClassPriorDisplay(Display):
     Examples
     --------
     >>> from purely.plotting import ClassPriorDisplay, PriorReading
-    >>> display = ClassPriorDisplay.from_readings([PriorReading("best bin", 0.42, 0.38, 0.46)]).plot()
+    >>> display = ClassPriorDisplay([PriorReading("best bin", 0.42, 0.38, 0.46)]).plot()
     >>> display.ax_.get_xlabel()
     'share of positives in the population, 90 % intervals'
     """
@@ -132,13 +132,6 @@ class ClassPriorDisplay(Display):
     chosen: PriorReading | None = None
     level: float = 0.9
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def from_readings(
-        cls, readings: list[PriorReading], chosen: PriorReading | None = None, *, level: float = 0.9
-    ) -> Self:
-        """From what methods read."""
-        return cls(list(readings), chosen, level)
 
     @classmethod
     def from_predictions(

@@ -11,11 +11,11 @@ from typing import Any, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, with_parameters
-from purely.checks import LARGEST_VALUE, RandomState, draw_seed, refuse_huge
+from purely.checks import LARGEST_VALUE, RandomState, check_choice, check_number, draw_seed, refuse_huge
 from purely.class_prior import check_class_prior
 from purely.exceptions import DegenerateDataWarning, SearchBoundWarning
 from purely.folds import deal_folds, stream_folds
@@ -174,12 +174,12 @@ class LinearRatio(PUEstimator):
         return X, labels
 
     def _check_cv(self) -> int:
-        return int(check_scalar(self.cv, "cv", (int, np.integer), min_val=2))
+        return check_number("cv", self.cv, 2, integer=True)
 
     def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
         """Fix the coding, the basis and the grid."""
-        check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
-        check_scalar(self.intercept, "intercept", (bool, np.bool_))
+        check_number("n_centers", self.n_centers, 1, integer=True)
+        check_choice("intercept", self.intercept, (True, False))
         self.classes_ = labels.classes
         if self.alpha is not None:
             check_grid(self.alpha, "alpha", positive=False)
