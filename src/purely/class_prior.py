@@ -20,7 +20,16 @@ from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
 
-__all__ = ["ClassPriors", "FittedPrior", "KnownPrior", "Prior", "PriorLike", "check_class_prior", "read_prior"]
+__all__ = [
+    "ClassPriors",
+    "FittedPrior",
+    "KnownPrior",
+    "Prior",
+    "PriorLike",
+    "PriorParameter",
+    "check_class_prior",
+    "read_prior",
+]
 
 #: Level of an interval that comes without one.
 INTERVAL_LEVEL = 0.9
@@ -244,6 +253,8 @@ class FittedPrior(Protocol):
     class_prior_: float
 
 
+#: What a classifier takes as its class prior: "auto", a number, a :class:`Prior`, or what estimates one.
+PriorParameter = float | str | Prior | PriorLike | None
 #: What :func:`read_prior` reads.
 KnownPrior = float | Sequence[float] | Prior | FittedPrior
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
@@ -175,7 +176,7 @@ class PUClassifier(BasePUClassifier):
     True
     """
 
-    class_prior: Any = field(default="auto", kw_only=False)
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
     members: Any = "auto"
     weights: str = "stacked"
     cv: int = 5

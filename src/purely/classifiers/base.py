@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from purely.base import PUEstimator, with_parameters
 from purely.checks import check_share
-from purely.class_prior import ClassPriors, Prior, PriorLike, check_class_prior, read_prior
+from purely.class_prior import ClassPriors, Prior, PriorParameter, check_class_prior, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
 from purely.classifiers.thresholds import check_threshold, threshold_for_cost
@@ -50,7 +50,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
     the positive class in the population are; predictions, probabilities and thresholds follow.
     """
 
-    class_prior: float | str | Prior | PriorLike | None = "auto"
+    class_prior: PriorParameter = "auto"
     threshold: float | tuple[float, float] = 0.5
     scenario: str = "case-control"
 

@@ -12,7 +12,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import _check_method_params
 
 from purely.base import with_parameters
-from purely.class_prior import ClassPriors, Prior
+from purely.class_prior import ClassPriors, Prior, PriorParameter
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training, fit_estimator
 from purely.classifiers.weights import weighted_mean
@@ -85,7 +85,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
     """
 
     weighted: bool = False
-    class_prior: Any = None
+    class_prior: PriorParameter = None
     cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:

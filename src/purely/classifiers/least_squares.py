@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely.base import with_parameters
 from purely.checks import RandomState, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
 from purely.folds import deal_folds
@@ -101,7 +102,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
     array([1, 0])
     """
 
-    class_prior: Any = field(default="auto", kw_only=False)
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
     basis: str = "gaussian"
     n_centers: int = 300
     bandwidth: Any = None

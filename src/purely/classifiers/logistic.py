@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from purely.base import with_parameters
 from purely.calibration import shift_to_share
 from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.likelihood import labelled_loss
 from purely.classifiers.weights import check_weights
@@ -269,7 +270,7 @@ class PULogisticClassifier(BasePUClassifier):
     True
     """
 
-    class_prior: Any = field(default="auto", kw_only=False)
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
     basis: str = "linear"
     C: float | None = None
     n_components: int = 400

@@ -15,7 +15,7 @@ from scipy.special import expit
 from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.checks import check_choice, check_number, check_widths, draw_seed
-from purely.class_prior import ClassPriors
+from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.folds import Folds, Keys, deal_folds, row_keys
 from purely.labels import PULabels
@@ -305,7 +305,7 @@ class NNPUClassifier(NetworkParameters, BasePUClassifier):
     array([1, 0])
     """
 
-    class_prior: Any = field(default="auto", kw_only=False)
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
     hidden: Any = (300, 300, 300)
     encoder: Any = None
     risk: str = "nnpu"

@@ -36,6 +36,7 @@ from sklearn.utils.validation import check_is_fitted
 from purely.base import with_parameters
 from purely.calibration import calibrate_scores
 from purely.checks import RandomState
+from purely.class_prior import PriorParameter
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds
@@ -168,7 +169,7 @@ class SelectionAwareClassifier(BasePUClassifier):
     True
     """
 
-    class_prior: Any = field(default="auto", kw_only=False)
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
     selection_features: Sequence[int | str] | None = None
     members: Any = "auto"
     cv: int = 5

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.class_prior import Prior, read_prior
+from purely.class_prior import KnownPrior, Prior, read_prior
 from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics.estimate import Evaluation
@@ -50,7 +50,7 @@ class PUScorer:
         return f"pu_scorer({self.scoring!r}{prior}, scenario={self.scenario!r})"
 
 
-def pu_scorer(scoring: str, class_prior: Any = None, *, scenario: Scenario = "case-control") -> PUScorer:
+def pu_scorer(scoring: str, class_prior: KnownPrior | None = None, *, scenario: Scenario = "case-control") -> PUScorer:
     """Make a scorer from a metric's name.
 
     Parameters

@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
 from purely.checks import RandomState, draw_seed, level_to_z
+from purely.class_prior import KnownPrior
 from purely.crossfit import Statement, model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
@@ -82,7 +83,7 @@ def select_model(
     X: Any,
     y: ArrayLike,
     *,
-    class_prior: Any = None,
+    class_prior: KnownPrior | None = None,
     scoring: str | None = None,
     cv: Any = 5,
     scenario: Scenario = "case-control",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from purely.checks import check_choice
 from purely.plotting.common import Display, last_step
 from purely.plotting.style import ESTIMATE, POSITIVE, label, say_instead
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["HistoryDisplay"]
 
@@ -63,7 +66,7 @@ class HistoryDisplay(Display):
             what = "j" if hasattr(found, "transform") else "loss"
         return cls.from_history(found.history_, what=what)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "How the networks learnt"
         if not np.isfinite(self.train).any():
             say_instead(ax, title, "The history holds no finite value.")
