@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 OLDEST ?= .venv-oldest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-fast test-oldest lint docs bench fuzz smoke paper paper-smoke clean
+.PHONY: help demo test test-full test-fast test-oldest lint docs bench fuzz smoke paper paper-smoke clean
 
 help: ## show the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -22,15 +22,18 @@ demo: $(STAMP) ## the main job on embedded data; prints where the picture is
 	$(BIN)/purely demo
 
 test: $(STAMP) ## all tests, the slow ones too
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --durations 12
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal --durations 12 -m 'not full'
+
+test-full: $(STAMP) ## the full sizes of checks of which `make test` runs a smaller form
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal -m full tests
 
 test-fast: $(STAMP) ## the tests that take seconds
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow and not data'
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m 'not slow and not full and not data'
 
 test-oldest: ## the promises of every estimator on the oldest versions we claim, without torch
 	@test -x $(OLDEST)/bin/python || $(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-oldest.txt --editable . pytest pytest-xdist pandas polars pyarrow
-	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto tests/test_common.py tests/test_labels.py tests/test_folds.py tests/smi
+	OMP_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n auto -m 'not full' tests/test_common.py tests/test_labels.py tests/test_folds.py tests/smi
 
 lint: $(STAMP) ## style, types, import contracts
 	$(BIN)/ruff check .

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +13,20 @@ from sklearn.utils.validation import validate_data
 
 from purely.checks import refuse_huge, refuse_masked
 from purely.labels import PULabels, read_labels
+
+__all__ = ["PUEstimator", "with_parameters"]
+
+Estimator = TypeVar("Estimator")
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def with_parameters(cls: type[Estimator]) -> type[Estimator]:
+    """Make the annotated attributes of an estimator the parameters of its constructor, added to those of its base.
+
+    They are given by name; ``field(default=..., kw_only=False)`` may be given by its place. Equality, and how the
+    estimator is printed, stay those of scikit-learn.
+    """
+    return dataclass(eq=False, repr=False, kw_only=True)(cls)
 
 
 class PUEstimator(BaseEstimator):

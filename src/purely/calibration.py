@@ -21,6 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
+from purely.checks import check_choice
 from purely.class_prior import check_class_prior
 
 __all__ = ["ScoreCalibration", "calibrate_scores"]
@@ -125,8 +126,7 @@ def calibrate_scores(
         raise ValueError(
             "score_positive and score_unlabelled must each hold at least one number, and only finite ones."
         )
-    if method not in CALIBRATIONS:
-        raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {method!r} was given.")
+    check_choice("method", method, CALIBRATIONS)
     w_p, w_u = _shares(weight_positive, p, "weight_positive"), _shares(weight_unlabelled, u, "weight_unlabelled")
     # A score without weight says nothing, not even where the knots are.
     p, w_p, u, w_u = p[w_p > 0.0], w_p[w_p > 0.0], u[w_u > 0.0], w_u[w_u > 0.0]

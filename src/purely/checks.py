@@ -15,6 +15,7 @@ __all__ = [
     "RandomState",
     "check_choice",
     "check_number",
+    "check_share",
     "check_widths",
     "draw_seed",
     "level_to_z",
@@ -32,6 +33,7 @@ LARGEST_VALUE = 1e150
 
 def check_choice(name: str, value: object, allowed: Sequence[Choice]) -> Choice:
     """Return `value` if it is one of `allowed`, refuse it otherwise."""
+    value = bool(value) if isinstance(value, np.bool_) else value  # as a search over settings gives them
     for known in allowed:
         if value is known or (isinstance(value, str) and value == known):
             return known
@@ -60,6 +62,13 @@ def check_number(
     raise ValueError(f"{name} must be {what} {bounds}; {value!r} was given.")
 
 
+def check_share(name: str, value: object, hint: str = "") -> float:
+    """Return `value` as a number strictly between 0 and 1, refuse it otherwise."""
+    if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0.0 < float(value) < 1.0:
+        return float(value)
+    raise ValueError(f"{name} must be a number strictly between 0 and 1{hint}; {value!r} was given.")
+
+
 def check_widths(name: str, widths: object) -> tuple[int, ...]:
     """Return the widths of layers as a tuple of integers, refuse anything else."""
     values = tuple(widths) if isinstance(widths, Iterable) and not isinstance(widths, str) else None
@@ -72,9 +81,7 @@ def check_widths(name: str, widths: object) -> tuple[int, ...]:
 
 def level_to_z(level: object) -> float:
     """Two-sided normal quantile of a confidence level strictly between 0 and 1."""
-    if isinstance(level, bool) or not isinstance(level, (int, float, np.number)) or not 0.0 < float(level) < 1.0:
-        raise ValueError(f"level must be a number strictly between 0 and 1, such as 0.95; {level!r} was given.")
-    return float(ndtri(0.5 + float(level) / 2.0))
+    return float(ndtri(0.5 + check_share("level", level, ", such as 0.95") / 2.0))
 
 
 def draw_seed(random_state: RandomState) -> int:

@@ -7,6 +7,7 @@ prior with its uncertainty, in the one form in which it travels from an estimato
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -19,7 +20,16 @@ from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
 
-__all__ = ["ClassPriors", "Prior", "PriorLike", "check_class_prior", "read_prior"]
+__all__ = [
+    "ClassPriors",
+    "FittedPrior",
+    "KnownPrior",
+    "Prior",
+    "PriorLike",
+    "PriorParameter",
+    "check_class_prior",
+    "read_prior",
+]
 
 #: Level of an interval that comes without one.
 INTERVAL_LEVEL = 0.9
@@ -237,7 +247,19 @@ class PriorLike(Protocol):
         """Estimate the class prior of positives and unlabelled rows."""
 
 
-def read_prior(class_prior: Any, *, n_unlabelled: int = 1_000_000) -> Prior:
+class FittedPrior(Protocol):
+    """Whatever has estimated a class prior."""
+
+    class_prior_: float
+
+
+#: What a classifier takes as its class prior: "auto", a number, a :class:`Prior`, or what estimates one.
+PriorParameter = float | str | Prior | PriorLike | None
+#: What :func:`read_prior` reads.
+KnownPrior = float | Sequence[float] | Prior | FittedPrior
+
+
+def read_prior(class_prior: KnownPrior, *, n_unlabelled: int = 1_000_000) -> Prior:
     """Read a class prior: a number, an interval, or an object that estimated one.
 
     Parameters

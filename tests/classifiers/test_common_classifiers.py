@@ -61,10 +61,12 @@ every = pytest.mark.parametrize("model", CLASSIFIERS.values(), ids=CLASSIFIERS.k
 
 #: The prior is estimated, as it is by default, by a small model; Elkan and Noto's classifier finds it by itself.
 SMALL_PRIOR = ClassPrior("linear", cv=2, random_state=0)
-CHECKED = [
-    clone(m) if isinstance(m, ElkanNotoClassifier) else clone(m).set_params(class_prior=SMALL_PRIOR)
-    for m in CLASSIFIERS.values()
-]
+CHECKED = {
+    name: clone(m) if isinstance(m, ElkanNotoClassifier) else clone(m).set_params(class_prior=SMALL_PRIOR)
+    for name, m in CLASSIFIERS.items()
+}
+#: Second settings of a class that is checked anyway.
+VARIANTS = ("nnpu, calibrated", "elkan-noto, weighted", "reweighted, plain", "kernel logistic")
 
 _SPLITS = "the check gives cv a list of splits, which keeps no copies of a row together; cv is a number here"
 _ROWS = "the check leaves a single unlabelled row with a weight above zero, and two of each kind are needed"
@@ -100,8 +102,16 @@ def expected_failures(estimator):
     return EXPECTED_FAILURES.get(name + kind, EXPECTED_FAILURES.get(name, {}))
 
 
-@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
+@parametrize_with_checks(
+    [model for name, model in CHECKED.items() if name not in VARIANTS], expected_failed_checks=expected_failures
+)
 def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.full
+@parametrize_with_checks([CHECKED[name] for name in VARIANTS], expected_failed_checks=expected_failures)
+def test_scikit_learn_of_other_settings(estimator, check):
     check(estimator)
 
 

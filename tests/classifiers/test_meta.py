@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -24,7 +25,8 @@ from tests.classifiers.conftest import gaussians, single_sample
 @pytest.mark.parametrize("seed", range(3))
 def test_elkan_noto_finds_the_frequency_of_labels(weighted, seed):
     X, y, truth = single_sample(seed, frequency=0.4, shift=2.0)
-    model = ElkanNotoClassifier(weighted=weighted, scenario="single-sample", random_state=0).fit(X, y)
+    forest = RandomForestClassifier(50, min_samples_leaf=20)  # a quarter of the default's trees
+    model = ElkanNotoClassifier(forest, weighted=weighted, scenario="single-sample", random_state=0).fit(X, y)
     assert model.label_frequency_ == pytest.approx(0.4, abs=0.08)
     assert np.mean(model.predict(X) == truth) > 0.94
     assert np.mean(np.abs(model.predict_proba(X)[:, 1] - 1 / (1 + np.exp(-4 * X[:, 0])))) < 0.06

@@ -80,7 +80,7 @@ def test_a_precision_that_is_promised_is_kept(prior, shift):
     kept, promised = 0, 0
     for seed in range(6):
         X, y, truth = overlapping(seed, prior, shift)
-        model = PUClassifier(ClassPrior(["linear", "trees"]), members=["linear", "trees"], random_state=0)
+        model = PUClassifier(ClassPrior(["linear", "trees"], cv=3), members=["linear", "trees"], cv=3, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             t = model.fit(X, y).threshold_for_precision(0.8)

@@ -20,7 +20,7 @@ from purely.cli import _folders
 from purely.cli._folders import JOURNAL
 from tests.cli.conftest import make_customers
 
-KILLS = int(os.environ.get("PURELY_KILLS", "2"))
+KILLS = int(os.environ.get("PURELY_KILLS", "1"))
 
 
 def make_pool(folder, n_files=6, rows=40):
@@ -169,7 +169,7 @@ def test_a_death_at_the_worst_moments(purely, model, tmp_path, monkeypatch, mome
 @pytest.mark.slow
 @pytest.mark.parametrize("jobs", [2])
 def test_kills_lose_nothing_and_do_nothing_twice(model, tmp_path, jobs):
-    made = make_pool(tmp_path / "pool", 12, rows=3000)
+    made = make_pool(tmp_path / "pool", 9, rows=2000)
     out = tmp_path / "scores"
     command = [sys.executable, "-m", "purely.cli", "predict", model, tmp_path / "pool", "-o", out, "--jobs", jobs]
     command = list(map(str, command))

@@ -11,10 +11,12 @@ pytest.importorskip("openpyxl")
 pytest.importorskip("torch")
 
 from tests.fuzz.tables import fuzz_tables
-from tests.fuzz.writes import fuzz_kills, fuzz_storms
+from tests.fuzz.writes import STORMS, fuzz_kills, fuzz_storms
 
 #: Tables: some of every format.
 N_TABLES = 44
+#: Commands that write, see `tests/fuzz/writes.py`.
+N_COMMANDS = 7
 
 
 def test_malformed_tables():
@@ -27,8 +29,9 @@ def test_malformed_tables():
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="signals, limits and devices of Linux")
-@pytest.mark.parametrize("fuzzer", [fuzz_kills, fuzz_storms])
-def test_kills_and_storms(fuzzer):
-    found = fuzzer(4, 0)
+@pytest.mark.parametrize(("fuzzer", "n"), [(fuzz_kills, N_COMMANDS), (fuzz_storms, len(STORMS))])
+def test_kills_and_storms(fuzzer, n):
+    """Every command is killed once while it writes, and every storm blows once."""
+    found = fuzzer(n, 0)
     assert found.pop("problems") == []
-    assert found["runs"] == 4
+    assert found["runs"] == n

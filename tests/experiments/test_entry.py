@@ -31,7 +31,7 @@ def source_of(module: str) -> Path:
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.full
 def test_figure1_ends_with_two_jobs(tmp_path) -> None:
     """A data set that a function of the programme itself had cached did not reach the processes."""
     words = [sys.executable, "-W", "ignore", "-m", "experiments.figure1", "--smoke", "--jobs", "2"]

@@ -115,7 +115,7 @@ def runner(folder):
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.full
 def test_killed_and_resumed_is_not_killed(tmp_path):
     """Kill the runner at random moments (PURELY_KILLS of them) until it has had enough, then let it finish."""
     start = time.monotonic()

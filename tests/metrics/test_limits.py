@@ -176,7 +176,7 @@ def test_report_prints_and_pickles(sample) -> None:
         (lambda: pu_roc_auc(Y, np.ones(100), 0.3, level=95), ValueError, "level must be a number strictly between"),
         (lambda: pu_roc_auc(Y, np.ones(100), 0.3, n_resamples=-1), ValueError, "n_resamples"),
         (lambda: pu_risk(Y, np.ones(100), 0.3, loss="ramp"), ValueError, "loss must be one of 'zero-one'"),
-        (lambda: pu_risk(Y, np.ones(100), 0.3, estimator="pn"), ValueError, "estimator must be 'upu' or 'nnpu'"),
+        (lambda: pu_risk(Y, np.ones(100), 0.3, estimator="pn"), ValueError, "estimator must be one of 'upu', 'nnpu'"),
         (lambda: pu_risk(Y, 2 * np.ones(100), 0.3, loss="brier"), ValueError, "needs probabilities"),
         (lambda: pu_calibration_error(Y, 2 * np.ones(100), 0.3), ValueError, "probability must lie between 0 and 1"),
         (lambda: pu_calibration_error(Y, np.ones(100), 0.3, strategy="x"), ValueError, "strategy must be"),

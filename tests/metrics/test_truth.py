@@ -151,7 +151,7 @@ def test_nnpu_is_never_below_upu() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize("scenario", ["case-control", pytest.param("single-sample", marks=pytest.mark.full)])
 def test_intervals_cover(case, scenario) -> None:
     n_seeds = 100
     covered = dict.fromkeys(case.truth, 0)

@@ -198,7 +198,7 @@ def test_information_by_rows_ends_with_that_of_all(data):
 def test_names_of_columns_are_not_read_as_mathematics():
     names = ["$\\frac{broken$", "a" * 60, "line\nbreak"]
     ranking = FeatureRanking(names, np.array([0.3, 0.2, 0.0]), np.full(3, 0.1), np.zeros(3), np.full(3, 0.1), 0.4)
-    display = plotting.FeatureDisplay.from_ranking(ranking, n_top=2).plot()
+    display = plotting.FeatureDisplay(ranking, n_top=2).plot()
     assert "2 most informative of 3 columns" in words(display)
     assert all(len(tick.get_text()) <= 30 for tick in display.ax_.get_yticklabels())
 
@@ -216,7 +216,7 @@ def test_histories():
     assert "no finite value" in words(blank)
     with pytest.raises(TypeError, match="must have a history_ of its training; PUSMI has none"):
         plotting.HistoryDisplay.from_estimator(PUSMI())
-    with pytest.raises(ValueError, match="what must be 'j' or 'loss'"):
+    with pytest.raises(ValueError, match="what must be one of 'j', 'loss'"):
         plotting.HistoryDisplay.from_history(model.history_, what="x")
 
 

@@ -25,6 +25,7 @@ from purely.assumptions._identifiability import check_identifiability
 from purely.assumptions._leaks import LEAK, STRONG, column_areas
 from purely.assumptions._sampling import check_sampling
 from purely.assumptions._selection import check_selection, check_top
+from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 
 __all__ = [
@@ -44,7 +45,7 @@ __all__ = [
 def check_assumptions(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     X: Any = None,
     scenario: Scenario = "case-control",

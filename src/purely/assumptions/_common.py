@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, binom, rankdata
 from sklearn.utils import column_or_1d
 
+from purely.checks import check_share
 from purely.labels import PULabels, Scenario, read_labels
 from purely.notebook import Sentence
 
@@ -78,8 +79,7 @@ class AssumptionReport(Sentence):
 
 
 def read_rows(y: ArrayLike, score: ArrayLike, alpha: float) -> tuple[PULabels, Floats]:
-    if isinstance(alpha, bool) or not isinstance(alpha, (int, float, np.number)) or not 0.0 < float(alpha) < 1.0:
-        raise ValueError(f"alpha must be a number strictly between 0 and 1, such as 0.05; {alpha!r} was given.")
+    check_share("alpha", alpha, ", such as 0.05")
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
     scores = np.asarray(column_or_1d(np.asarray(score)), dtype=np.float64)
     if scores.size != labels.positive.size:

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows, unlabelled_prior
 from purely.checks import level_to_z
-from purely.class_prior import Prior, read_prior
+from purely.class_prior import KnownPrior, Prior, read_prior
 from purely.folds import row_keys
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 
@@ -23,7 +23,7 @@ OK: Status = "ok"
 def check_sampling(
     y: ArrayLike,
     score: ArrayLike | None = None,
-    class_prior: Any = None,
+    class_prior: KnownPrior | None = None,
     *,
     X: Any = None,
     scenario: Scenario = "case-control",

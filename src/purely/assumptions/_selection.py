@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import hypergeom
 
 from purely.assumptions._common import AssumptionCheck, bin_counts, excess, grade, read_rows, unlabelled_prior
-from purely.class_prior import ClassPriors, read_prior
+from purely.class_prior import ClassPriors, KnownPrior, read_prior
 from purely.labels import Scenario, check_scenario
 
 __all__ = ["check_selection", "check_top"]
@@ -18,7 +16,7 @@ __all__ = ["check_selection", "check_top"]
 def check_selection(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     scenario: Scenario = "case-control",
     alpha: float = 0.05,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
+from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
 from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
@@ -83,6 +85,7 @@ class PreparedEnsemble:
     models: dict[str, Any]
 
 
+@with_parameters
 class PUClassifier(BasePUClassifier):
     r"""The classifier we recommend: several kinds of models, weighed and calibrated, with a class prior's interval.
 
@@ -173,34 +176,16 @@ class PUClassifier(BasePUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        members: Any = "auto",
-        weights: str = "stacked",
-        cv: int = 5,
-        calibration: str = "averaged",
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        device: str = "auto",
-        checkpoint: Any = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.class_prior = class_prior
-        self.members = members
-        self.weights = weights
-        self.cv = cv
-        self.calibration = calibration
-        self.threshold = threshold
-        self.scenario = scenario
-        self.device = device
-        self.checkpoint = checkpoint
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
+    members: Any = "auto"
+    weights: str = "stacked"
+    cv: int = 5
+    calibration: str = "averaged"
+    device: str = "auto"
+    checkpoint: Any = None
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    verbose: bool = False
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Estimate the class prior, train the members and calibrate.

@@ -9,7 +9,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.classifiers.meta import MetaPUClassifier
 
 __all__ = ["BaggingPUClassifier"]
@@ -17,6 +18,7 @@ __all__ = ["BaggingPUClassifier"]
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class BaggingPUClassifier(MetaPUClassifier):
     r"""Bagging of classifiers of positives against draws of unlabelled rows.
 
@@ -71,26 +73,8 @@ class BaggingPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        n_estimators: int = 100,
-        n_drawn: int | None = None,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.n_estimators = n_estimators
-        self.n_drawn = n_drawn
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_estimators: int = 100
+    n_drawn: int | None = None
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifiers.

@@ -13,8 +13,9 @@ from scipy.special import expit, logit
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
-from purely.base import PUEstimator
-from purely.class_prior import ClassPriors, Prior, check_class_prior, read_prior
+from purely.base import PUEstimator, with_parameters
+from purely.checks import check_share
+from purely.class_prior import ClassPriors, Prior, PriorParameter, check_class_prior, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
 from purely.classifiers.thresholds import check_threshold, threshold_for_cost
@@ -41,6 +42,7 @@ def log_odds_of_margin(z: Any) -> Floats:
     return logit(0.5 * (1.0 + inside)) + (z - inside) / (1.0 + np.abs(z - inside))
 
 
+@with_parameters
 class BasePUClassifier(ClassifierMixin, PUEstimator):
     """Base of the classifiers.
 
@@ -48,10 +50,9 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
     the positive class in the population are; predictions, probabilities and thresholds follow.
     """
 
-    # Declared for type checkers; subclasses assign them in __init__.
-    class_prior: Any
-    threshold: Any
-    scenario: str
+    class_prior: PriorParameter = "auto"
+    threshold: float | tuple[float, float] = 0.5
+    scenario: str = "case-control"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -409,9 +410,7 @@ def _as_threshold(log_odds: float) -> float:
 
 
 def _open_share(name: str, value: object) -> float:
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0.0 < value < 1.0:
-        return float(value)
-    raise ValueError(f"{name} must be a number strictly between 0 and 1: nothing is certain; {value!r} was given.")
+    return check_share(name, value, ": nothing is certain")
 
 
 def _refuse_calibration_by_labels(model: BasePUClassifier) -> None:

@@ -7,8 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.checks import RandomState
+from purely.checks import check_choice
 from purely.classifiers.meta import MetaPUClassifier
 
 __all__ = ["CalibratedPUClassifier", "ScoreCalibration", "calibrate_scores"]
@@ -16,6 +17,7 @@ __all__ = ["CalibratedPUClassifier", "ScoreCalibration", "calibrate_scores"]
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class CalibratedPUClassifier(MetaPUClassifier):
     r"""Calibrated probabilities of the positive class from any classifier's scores.
 
@@ -71,26 +73,8 @@ class CalibratedPUClassifier(MetaPUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        method: str = "averaged",
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.method = method
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    method: str = "averaged"
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier and calibrate it.
@@ -111,8 +95,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        if self.method not in CALIBRATIONS:
-            raise ValueError(f"method must be one of {', '.join(map(repr, CALIBRATIONS))}; {self.method!r} was given.")
+        check_choice("method", self.method, CALIBRATIONS)
         training = self._ordered(X, y, sample_weight, fit_params)
         estimator = self._base_estimator()
         self._resolve_prior(training.X, training.labels, training.weight)
@@ -120,6 +103,3 @@ class CalibratedPUClassifier(MetaPUClassifier):
         self.calibration_ = self._map
         self.estimator_ = training.fitted(estimator)
         return self
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

@@ -11,8 +11,8 @@ from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.utils.validation import _check_method_params
 
-from purely.checks import RandomState
-from purely.class_prior import ClassPriors, Prior
+from purely.base import with_parameters
+from purely.class_prior import ClassPriors, Prior, PriorParameter
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training, fit_estimator
 from purely.classifiers.weights import weighted_mean
@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 LEAST_WEIGHT = 1e-6
 
 
+@with_parameters
 class ElkanNotoClassifier(MetaPUClassifier):
     r"""Elkan and Noto's classifiers of positives, weighted and unweighted.
 
@@ -83,26 +84,9 @@ class ElkanNotoClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        weighted: bool = False,
-        class_prior: Any = None,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.weighted = weighted
-        self.class_prior = class_prior
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    weighted: bool = False
+    class_prior: PriorParameter = None
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.

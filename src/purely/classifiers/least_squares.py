@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar
 
-from purely.checks import RandomState, draw_seed
+from purely.base import with_parameters
+from purely.checks import RandomState, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
 from purely.folds import deal_folds
@@ -26,6 +28,7 @@ __all__ = ["PULeastSquaresClassifier"]
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class PULeastSquaresClassifier(BasePUClassifier):
     r"""Unbiased PU learning with the squared loss: one linear system, no iterations, no torch.
 
@@ -99,30 +102,14 @@ class PULeastSquaresClassifier(BasePUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        basis: str = "gaussian",
-        n_centers: int = 300,
-        bandwidth: Any = None,
-        alpha: Any = None,
-        cv: int = 5,
-        standardize: bool = True,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        random_state: RandomState = 0,
-    ) -> None:
-        self.class_prior = class_prior
-        self.basis = basis
-        self.n_centers = n_centers
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.cv = cv
-        self.standardize = standardize
-        self.threshold = threshold
-        self.scenario = scenario
-        self.random_state = random_state
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
+    basis: str = "gaussian"
+    n_centers: int = 300
+    bandwidth: Any = None
+    alpha: Any = None
+    cv: int = 5
+    standardize: bool = True
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.
@@ -142,8 +129,8 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self
         """
         X, labels = self._start(X, y)
-        check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
-        n_folds = min(check_scalar(self.cv, "cv", (int, np.integer), min_val=2), labels.n_positive, labels.n_unlabelled)
+        check_number("n_centers", self.n_centers, 1, integer=True)
+        n_folds = min(check_number("cv", self.cv, 2, integer=True), labels.n_positive, labels.n_unlabelled)
         alphas = self._alphas(labels)
         weight = normalised_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)
@@ -151,7 +138,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self._scaling = column_scaling(X) if self.standardize else None
         with one_blas_thread():
             self._bases = self._make_bases(X, seed)
-            folds = deal_folds(X, labels.positive, int(n_folds), seed).number
+            folds = deal_folds(X, labels.positive, n_folds, seed).number
             self._solve(self._sums(X, labels.positive, folds, weight), alphas)
         return self
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,8 +15,10 @@ from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from purely.base import with_parameters
 from purely.calibration import shift_to_share
 from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.likelihood import labelled_loss
 from purely.classifiers.weights import check_weights
@@ -198,6 +200,7 @@ def _center_and_scale(X: Any, given: Floats | None) -> tuple[Floats, Floats]:
     return mean, np.where(varies, 1.0 / np.where(varies, reach, 1.0), 0.0)
 
 
+@with_parameters
 class PULogisticClassifier(BasePUClassifier):
     r"""Logistic regression of the class itself, by the likelihood of which rows are labelled; no torch.
 
@@ -267,28 +270,13 @@ class PULogisticClassifier(BasePUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        basis: str = "linear",
-        C: float | None = None,
-        n_components: int = 400,
-        bandwidth: float | None = None,
-        max_iter: int = 1000,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        random_state: RandomState = 0,
-    ) -> None:
-        self.class_prior = class_prior
-        self.basis = basis
-        self.C = C
-        self.n_components = n_components
-        self.bandwidth = bandwidth
-        self.max_iter = max_iter
-        self.threshold = threshold
-        self.scenario = scenario
-        self.random_state = random_state
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
+    basis: str = "linear"
+    C: float | None = None
+    n_components: int = 400
+    bandwidth: float | None = None
+    max_iter: int = 1000
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.

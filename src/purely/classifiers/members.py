@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from purely.class_prior import PriorParameter
 from purely.classifiers.logistic import PULogisticClassifier
 from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
 from purely.crossfit import log_ratio
@@ -122,7 +123,7 @@ def _free(name: str, members: Sequence[Member]) -> str:
     return f"{name}-{taken + 1}" if taken else name
 
 
-def known_scores(estimator: Any, class_prior: Any) -> dict[str, Floats | None]:
+def known_scores(estimator: Any, class_prior: PriorParameter) -> dict[str, Floats | None]:
     """Out-of-fold scores that the recommended class prior has found on the same folds, by member."""
     if isinstance(estimator, ClassPrior) and isinstance(class_prior, str):  # the one that "auto" made
         return dict(zip(AUTO_MODELS, estimator.model_scores_, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from sklearn.utils._metadata_requests import _raise_for_params
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
-from purely.calibration import ScoreCalibration, calibrate_scores
+from purely.base import with_parameters
+from purely.calibration import calibrate_scores
 from purely.checks import RandomState, check_number, draw_seed
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.weights import normalised_weights
@@ -129,23 +130,22 @@ class Training:
         return log_ratio(fitted, X, self.labels.n_positive, self.labels.n_unlabelled)
 
 
+@with_parameters
 class MetaPUClassifier(BasePUClassifier):
     """Base of the classifiers over any scikit-learn estimator.
 
     Rows are put into an order of their own (by content, then label) before anything random happens to them, so
-    permuting them changes nothing. A subclass gives :meth:`_score`, and calls :meth:`_calibrate` with scores of the
-    training rows by models that have not seen them.
+    permuting them changes nothing. A subclass sets `estimator_`, or gives :meth:`_score`, and calls
+    :meth:`_calibrate` with scores of the training rows by models that have not seen them.
     """
 
-    # Declared for type checkers; subclasses assign them in __init__.
-    estimator: Any
-    n_jobs: int | None
-    random_state: RandomState
-    _map: ScoreCalibration
+    estimator: Any = field(default=None, kw_only=False)
+    n_jobs: int | None = None
+    random_state: RandomState = 0
 
     def _score(self, X: Any) -> Floats:
         """A score of validated rows, the higher the more positive."""
-        raise NotImplementedError(f"{type(self).__name__} does not say how it scores rows.")
+        return self._says(self.estimator_, X)
 
     def _says(self, fitted: Any, X: Any) -> Floats:
         """Log-ratio that an estimator inside says of new rows."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,13 +12,15 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from purely.base import with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.checks import RandomState, check_choice, check_number, check_widths, draw_seed
-from purely.class_prior import ClassPriors
+from purely.checks import check_choice, check_number, check_widths, draw_seed
+from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.folds import Folds, Keys, deal_folds, row_keys
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
+from purely.nn.parameters import NetworkParameters
 from purely.nn.plan import ALL_ROWS, StackPlan, TrainedStack, fit_together, plan_members
 from purely.nn.recipe import Architecture, NetworkRecipe, check_cv, check_encoder, kept_dtypes, read_settings
 from purely.nn.scaling import column_scaling
@@ -181,7 +183,8 @@ class PreparedClassifier:
     recipe: ClassifierRecipe
 
 
-class NNPUClassifier(BasePUClassifier):
+@with_parameters
+class NNPUClassifier(NetworkParameters, BasePUClassifier):
     r"""Non-negative PU learning with ensembles of networks.
 
     Multi-layer perceptrons minimise the risk of a classifier as positives, unlabelled rows and the class prior tell it;
@@ -302,72 +305,22 @@ class NNPUClassifier(BasePUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        hidden: Any = (300, 300, 300),
-        encoder: Any = None,
-        risk: str = "nnpu",
-        loss: str = "sigmoid",
-        beta: float = 0.0,
-        gamma: float = 1.0,
-        preset: str | None = None,
-        optimizer: str = "adam",
-        learning_rate: float = 1e-3,
-        schedule: str = "cosine",
-        weight_decay: float = 1e-3,
-        dropout: float = 0.2,
-        max_epochs: int = 40,
-        early_stopping: bool = False,
-        validation_fraction: float = 1 / 6,
-        patience: int = 20,
-        tol: float = 0.0,
-        batch_size: Any = "auto",
-        n_ensemble: int = 5,
-        cv: int | None = None,
-        refit: bool = True,
-        calibration: str = "averaged",
-        threshold: Any = 0.5,
-        standardize: bool = True,
-        scenario: str = "case-control",
-        device: str = "auto",
-        dtype: str = "float32",
-        checkpoint: Any = None,
-        random_state: RandomState = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.class_prior = class_prior
-        self.hidden = hidden
-        self.encoder = encoder
-        self.risk = risk
-        self.loss = loss
-        self.beta = beta
-        self.gamma = gamma
-        self.preset = preset
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.weight_decay = weight_decay
-        self.dropout = dropout
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.patience = patience
-        self.tol = tol
-        self.batch_size = batch_size
-        self.n_ensemble = n_ensemble
-        self.cv = cv
-        self.refit = refit
-        self.calibration = calibration
-        self.threshold = threshold
-        self.standardize = standardize
-        self.scenario = scenario
-        self.device = device
-        self.dtype = dtype
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
+    hidden: Any = (300, 300, 300)
+    encoder: Any = None
+    risk: str = "nnpu"
+    loss: str = "sigmoid"
+    beta: float = 0.0
+    gamma: float = 1.0
+    schedule: str = "cosine"
+    weight_decay: float = 1e-3
+    max_epochs: int = 40
+    early_stopping: bool = False
+    patience: int = 20
+    n_ensemble: int = 5
+    cv: int | None = None
+    refit: bool = True
+    calibration: str = "averaged"
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Train the classifier.

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier
 from purely.labels import check_scenario
@@ -19,6 +19,7 @@ __all__ = ["ReweightedPUClassifier"]
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class ReweightedPUClassifier(MetaPUClassifier):
     r"""The posterior as prior times density ratio.
 
@@ -76,26 +77,8 @@ class ReweightedPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        calibrate: bool = True,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.calibrate = calibrate
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    calibrate: bool = True
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
@@ -132,9 +115,6 @@ class ReweightedPUClassifier(MetaPUClassifier):
                 estimator.set_params(scenario="case-control")  # the ratio to the unlabelled rows is what is wanted
             return estimator
         return super()._base_estimator()
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)
 
     def _log_odds(self, X: Any) -> Floats:
         if self.calibrate:

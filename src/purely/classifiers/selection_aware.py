@@ -23,7 +23,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -33,8 +33,10 @@ from scipy.special import expit
 from sklearn.linear_model import QuantileRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from purely.base import with_parameters
 from purely.calibration import calibrate_scores
 from purely.checks import RandomState
+from purely.class_prior import PriorParameter
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds
@@ -116,6 +118,7 @@ def _basis(values: Floats, knots: Floats) -> Floats:
     return np.column_stack([power for rank in ranks for power in (rank, rank**2)])
 
 
+@with_parameters
 class SelectionAwareClassifier(BasePUClassifier):
     """:class:`PUClassifier` with a correction for labels that depend on named columns.
 
@@ -166,26 +169,12 @@ class SelectionAwareClassifier(BasePUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        class_prior: Any = "auto",
-        *,
-        selection_features: Sequence[int | str] | None = None,
-        members: Any = "auto",
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.class_prior = class_prior
-        self.selection_features = selection_features
-        self.members = members
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    class_prior: PriorParameter = field(default="auto", kw_only=False)
+    selection_features: Sequence[int | str] | None = None
+    members: Any = "auto"
+    cv: int = 5
+    n_jobs: int | None = None
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Fit the classifier, estimate the selection and correct for it.

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from purely.checks import RandomState
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import PULabels
 
@@ -18,6 +19,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@with_parameters
 class SelfTrainingPUClassifier(MetaPUClassifier):
     r"""Training that ignores the unlabelled rows that look most positive (CVIR), with the prior in turn (TEDn).
 
@@ -85,28 +87,9 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        alternate: bool = False,
-        n_rounds: int = 4,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.alternate = alternate
-        self.n_rounds = n_rounds
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    alternate: bool = False
+    n_rounds: int = 4
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
@@ -127,9 +110,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        rounds = self.n_rounds
-        if isinstance(rounds, bool) or not isinstance(rounds, (int, np.integer)) or rounds < 0:
-            raise ValueError(f"n_rounds must be an integer of at least 0; {rounds!r} was given.")
+        rounds = check_number("n_rounds", self.n_rounds, 0, integer=True)
         if self.alternate and not (hasattr(self.class_prior, "fit") or self.class_prior == "auto"):
             raise ValueError(
                 "alternate=True needs an estimator as class_prior, such as purely.prior.BestBinPrior(); "
@@ -141,7 +122,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         kept = np.ones(training.positive.size, dtype=bool)
         score = training.out_of_fold(estimator, fold)
         path = [self.class_prior_]
-        for _ in range(int(rounds)):
+        for _ in range(rounds):
             before = kept
             kept = self._negatives(score, training)
             score = training.out_of_fold(estimator, fold, kept)
@@ -172,6 +153,3 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         estimator = clone(self.prior_estimator_)
         estimator.fit(score[:, None], labels.positive.astype(np.intp))
         self._adopt_estimate(estimator, labels)
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from purely.checks import check_number
+
 __all__ = [
     "check_threshold",
     "threshold_for_cost",
@@ -40,8 +42,7 @@ def threshold_for_cost(false_positive: float, false_negative: float) -> float:
     0.2
     """
     for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
-        if isinstance(cost, bool) or not isinstance(cost, (int, float, np.number)) or not 0.0 < float(cost) < np.inf:
-            raise ValueError(f"the cost {name} must be a positive number; {cost!r} was given.")
+        check_number(f"the cost {name}", cost, 0.0, np.finfo(float).max, open_low=True)
     return float(false_positive) / (float(false_positive) + float(false_negative))
 
 
@@ -103,9 +104,7 @@ def check_threshold(threshold: Any) -> float:
 
 
 def _target(name: str, value: Any) -> float:
-    if isinstance(value, (int, float, np.number)) and not isinstance(value, bool) and 0.0 < value <= 1.0:
-        return float(value)
-    raise ValueError(f"{name} must be a number in (0, 1]; {value!r} was given.")
+    return check_number(name, value, 0.0, 1.0, open_low=True)
 
 
 def _descending(probability: ArrayLike) -> Floats:

@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from purely.checks import RandomState
+from purely.base import with_parameters
+from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
 
@@ -17,6 +18,7 @@ Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 
+@with_parameters
 class TwoStepPUClassifier(MetaPUClassifier):
     r"""Two steps: find reliable negatives with spies, then learn from positives and these.
 
@@ -76,28 +78,9 @@ class TwoStepPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = "auto",
-        spy_fraction: float = 0.15,
-        spy_tolerance: float = 0.1,
-        cv: int = 5,
-        threshold: Any = 0.5,
-        scenario: str = "case-control",
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.spy_fraction = spy_fraction
-        self.spy_tolerance = spy_tolerance
-        self.cv = cv
-        self.threshold = threshold
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    spy_fraction: float = 0.15
+    spy_tolerance: float = 0.1
+    cv: int = 5
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
@@ -118,9 +101,8 @@ class TwoStepPUClassifier(MetaPUClassifier):
         -------
         self
         """
-        for name, value in (("spy_fraction", self.spy_fraction), ("spy_tolerance", self.spy_tolerance)):
-            if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0.0 < value < 1.0:
-                raise ValueError(f"{name} must be a number strictly between 0 and 1; {value!r} was given.")
+        check_share("spy_fraction", self.spy_fraction)
+        check_share("spy_tolerance", self.spy_tolerance)
         training = self._ordered(X, y, sample_weight, fit_params)
         estimator, positive, fold = self._base_estimator(), training.positive, training.folds(self.cv)
         self._resolve_prior(training.X, training.labels, training.weight)
@@ -154,6 +136,3 @@ class TwoStepPUClassifier(MetaPUClassifier):
             reliable[rest[np.argsort(scores[rest], kind="stable")[:n_taken]]] = True
         rows = np.flatnonzero(positive | reliable)
         return training.fitted(estimator, rows), reliable
-
-    def _score(self, X: Any) -> Floats:
-        return self._says(self.estimator_, X)

@@ -14,16 +14,16 @@ reported is :math:`\sum_b \sqrt{\max(0, d_b^2 - v_b)}`; ``debias=False`` takes t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtri
-from sklearn.utils import check_scalar
 
-from purely.checks import RandomState, level_to_z
+from purely.checks import check_choice, check_number, level_to_z
+from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, needs_prior
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, Resampling, needs_prior
 
 __all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
 
@@ -66,15 +66,13 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
         raise ValueError(
             "probability must lie between 0 and 1; decision values are not probabilities, calibrate them first."
         )
-    n_bins = int(check_scalar(n_bins, "n_bins", (int, np.integer), min_val=1))
-    if strategy == "uniform":
+    n_bins = check_number("n_bins", n_bins, 1, integer=True)
+    if check_choice("strategy", strategy, ("uniform", "quantile")) == "uniform":
         group = np.minimum((values * n_bins).astype(np.intp), n_bins - 1)
-    elif strategy == "quantile":
+    else:
         population = values if evaluation.scenario == "single-sample" else values[~evaluation.labels.positive]
         edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
         group = np.searchsorted(edges, values, side="left").astype(np.intp)
-    else:
-        raise ValueError(f"strategy must be 'uniform' or 'quantile'; {strategy!r} was given.")
     group = np.unique(group, return_inverse=True)[1].astype(np.intp)
     n_groups = int(group.max()) + 1
     counts = evaluation.counts(group, n_groups)
@@ -105,15 +103,12 @@ def _covariance(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
 def pu_calibration_error(
     y: ArrayLike,
     probability: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
     debias: bool = True,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Expected calibration error of probabilities of the *true* class, from positive and unlabelled rows.
 
@@ -149,9 +144,7 @@ def pu_calibration_error(
     >>> honest.value < 0.02 < 0.1 < shrunk.value  # the truth is 0 and 0.18
     True
     """
-    evaluation = Evaluation.read(
-        y, needs_prior(class_prior, "the calibration error"), scenario, level, n_resamples, random_state
-    )
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration error"), **options)
     assert evaluation.prior is not None
     bins = _bin_rows(evaluation, probability, n_bins, strategy)
     covariance = _covariance(evaluation, bins, evaluation.prior.value)
@@ -193,7 +186,7 @@ def pu_calibration_error(
 def pu_calibration_curve(
     y: ArrayLike,
     probability: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     n_bins: int = 10,
     strategy: Strategy = "quantile",
@@ -216,7 +209,7 @@ def pu_calibration_curve(
     >>> bool((abs(curve.observed - curve.predicted) < 4 * curve.standard_error).all())
     True
     """
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario, 0.95, 0, None)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario=scenario, n_resamples=0)
     assert evaluation.prior is not None
     prior = evaluation.prior.value
     bins = _bin_rows(evaluation, probability, n_bins, strategy)

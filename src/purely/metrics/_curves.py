@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import RandomState
-from purely.labels import Scenario
-from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, group_scores, needs_prior
+from purely.class_prior import KnownPrior
+from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, Resampling, group_scores, needs_prior
 from purely.metrics.ranking import false_positive_mass, precision_at
 
 __all__ = ["PUPrecisionRecallCurve", "PUROCCurve", "pu_precision_recall_curve", "pu_roc_curve"]
@@ -65,12 +64,8 @@ class PUPrecisionRecallCurve:
 def pu_roc_curve(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUROCCurve:
     """ROC curve of positives against negatives, with a pointwise interval of the false positive rate.
 
@@ -95,8 +90,7 @@ def pu_roc_curve(
         mass = false_positive_mass(p, x, prior)[1]
         return np.asarray(np.minimum(mass / (1.0 - np.asarray(prior)[..., None]), 1.0))
 
-    given = y, score, needs_prior(class_prior, "the ROC curve"), scenario, level, n_resamples, random_state
-    curve = _curve(functional, *given)
+    curve = _curve(functional, y, score, needs_prior(class_prior, "the ROC curve"), **options)
     return PUROCCurve(
         false_positive_rate=np.append(0.0, curve.value),
         true_positive_rate=np.append(0.0, curve.recall),
@@ -111,12 +105,8 @@ def pu_roc_curve(
 def pu_precision_recall_curve(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUPrecisionRecallCurve:
     """Precision and recall at every threshold, with a pointwise interval of the precision.
 
@@ -139,8 +129,7 @@ def pu_precision_recall_curve(
     def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
         return precision_at(*false_positive_mass(p, x, prior), prior)
 
-    given = y, score, needs_prior(class_prior, "the precision-recall curve"), scenario, level, n_resamples, random_state
-    curve = _curve(functional, *given)
+    curve = _curve(functional, y, score, needs_prior(class_prior, "the precision-recall curve"), **options)
     return PUPrecisionRecallCurve(
         curve.value, curve.recall, curve.thresholds, curve.low, curve.high, curve.level, curve.assumption
     )
@@ -163,14 +152,11 @@ def _curve(
     functional: Functional,
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    scenario: Scenario,
-    level: float,
-    n_resamples: int,
-    random_state: RandomState,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> _Curve:
     """A functional of shares at every threshold; the band is the draws' spread around their own mean."""
-    evaluation = Evaluation.read(y, class_prior, scenario, level, n_resamples, random_state)
+    evaluation = Evaluation.read(y, class_prior, **options)
     assert evaluation.prior is not None
     scores = evaluation.column(score, "score")
     group, n_groups = group_scores(scores)

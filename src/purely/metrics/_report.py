@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import RandomState, draw_seed
-from purely.class_prior import ClassPriors, Prior
-from purely.labels import Scenario
+from purely.checks import draw_seed
+from purely.class_prior import ClassPriors, KnownPrior, Prior
 from purely.metrics._calibration import pu_calibration_error
-from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate, needs_prior, widened
+from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate, Resampling, needs_prior, widened
 from purely.metrics.ranking import FUNCTIONALS as RANKING
 from purely.metrics.ranking import ranking_metric
 from purely.metrics.risk import pu_risk
@@ -92,14 +91,11 @@ class PUReport:
 def pu_report(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     threshold: float = 0.5,
     *,
     out_of_fold: bool = False,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    **options: Unpack[Resampling],
 ) -> PUReport:
     """Everything that positive and unlabelled rows say about a score and a threshold.
 
@@ -140,21 +136,14 @@ def pu_report(
     accuracy               0.849   ...
     """
     needs_prior(class_prior, "the report")
-    seed = draw_seed(random_state)
-    evaluation = Evaluation.read(y, class_prior, scenario, level, n_resamples, seed)
+    options["random_state"] = draw_seed(options.get("random_state", 0))  # one for all metrics
+    evaluation = Evaluation.read(y, class_prior, **options)
     scores = evaluation.column(score, "score")
     predicted = scores > float(threshold)
     labels, prior = evaluation.labels, evaluation.prior
     assert prior is not None
-    rest = (prior, scenario, level, n_resamples, seed)
-    estimates = {name: threshold_metric(name, y, predicted, *rest) for name in _PREDICTED}
-    estimates |= {name: ranking_metric(name, y, scores, *rest) for name in RANKING}
-    options: dict[str, Any] = {
-        "scenario": scenario,
-        "level": level,
-        "n_resamples": n_resamples,
-        "random_state": seed,
-    }
+    estimates = {name: threshold_metric(name, y, predicted, prior, **options) for name in _PREDICTED}
+    estimates |= {name: ranking_metric(name, y, scores, prior, **options) for name in RANKING}
     estimates["risk"] = pu_risk(y, scores, prior, threshold=threshold, **options)
     if ((scores >= 0.0) & (scores <= 1.0)).all():
         estimates["brier"] = pu_risk(y, scores, prior, loss="brier", **options)

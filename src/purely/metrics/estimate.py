@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar, column_or_1d
+from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState, draw_seed, level_to_z
-from purely.class_prior import ClassPriors, Prior, read_prior
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 
@@ -86,6 +86,15 @@ class PUEstimate(Sentence):
         return f"{self.name} {self.value:.3f} [{self.low:.3f}, {self.high:.3f}] ({self.level:.0%} interval)"
 
 
+class Resampling(TypedDict, total=False):
+    """What every metric takes by name; the defaults are those of :meth:`Evaluation.read`."""
+
+    scenario: Scenario
+    level: float
+    n_resamples: int
+    random_state: RandomState
+
+
 @dataclass(frozen=True)
 class Evaluation:
     """What every metric is asked with: labels, prior, scenario, and how to resample."""
@@ -101,17 +110,18 @@ class Evaluation:
     def read(
         cls,
         y: ArrayLike,
-        class_prior: Any,
-        scenario: Scenario,
-        level: float,
-        n_resamples: int,
-        random_state: RandomState,
+        class_prior: KnownPrior | None,
+        *,
+        scenario: Scenario = "case-control",
+        level: float = 0.9,
+        n_resamples: int = 500,
+        random_state: RandomState = 0,
     ) -> Evaluation:
         """Validate what all metrics share; a prior of None is for metrics that need none."""
         labels = read_labels(y)
         scenario = check_scenario(scenario)
         level_to_z(level)
-        n_draws = int(check_scalar(n_resamples, "n_resamples", (int, np.integer), min_val=0))
+        n_draws = check_number("n_resamples", n_resamples, 0, integer=True)
         prior = None
         if class_prior is not None:
             prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
@@ -253,7 +263,7 @@ def widened(estimate: PUEstimate, factor: float, legal: tuple[float, float]) -> 
     return replace(estimate, standard_error=factor * estimate.standard_error, low=float(low), high=float(high))
 
 
-def needs_prior(class_prior: Any, name: str) -> Any:
+def needs_prior(class_prior: KnownPrior | None, name: str) -> KnownPrior:
     """Refuse None where the formula holds a prior."""
     if class_prior is None:
         raise ValueError(f"{name} needs class_prior: a number in (0, 1), an interval, or a fitted prior estimator.")

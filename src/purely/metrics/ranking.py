@@ -23,19 +23,19 @@ too high by .01 to .03, and clipping does about as well.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import RandomState
-from purely.labels import Scenario
+from purely.class_prior import KnownPrior
 from purely.metrics.estimate import (
     MAX_GROUPS,
     Evaluation,
     Floats,
     Functional,
     PUEstimate,
+    Resampling,
     group_scores,
     needs_prior,
 )
@@ -75,14 +75,11 @@ def ranking_metric(
     name: str,
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    scenario: Scenario,
-    level: float,
-    n_resamples: int,
-    random_state: RandomState,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and scores."""
-    evaluation = Evaluation.read(y, needs_prior(class_prior, name), scenario, level, n_resamples, random_state)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, name), **options)
     scores = evaluation.column(score, "score")
     functional = FUNCTIONALS[name]
     counts = evaluation.counts(*group_scores(scores))
@@ -102,12 +99,8 @@ def ranking_metric(
 def pu_roc_auc(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Area under the ROC curve of positives against negatives: :math:`(A - \pi/2) / (1 - \pi)`.
 
@@ -140,18 +133,14 @@ def pu_roc_auc(
     >>> print(pu_roc_auc(data.y, data.X[:, 0], class_prior=(0.4, 0.6), random_state=0))
     roc_auc 0.928 [0.851, 1.000] (90% interval)
     """
-    return ranking_metric("roc_auc", y, score, class_prior, scenario, level, n_resamples, random_state)
+    return ranking_metric("roc_auc", y, score, class_prior, **options)
 
 
 def pu_average_precision(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     """Mean precision over the positives' scores, the area under the precision-recall curve.
 
@@ -165,4 +154,4 @@ def pu_average_precision(
     >>> print(pu_average_precision(data.y, data.X[:, 0], class_prior=0.5, random_state=0))  # the truth is 0.922
     average_precision 0.929 [0.899, 0.960] (90% interval)
     """
-    return ranking_metric("average_precision", y, score, class_prior, scenario, level, n_resamples, random_state)
+    return ranking_metric("average_precision", y, score, class_prior, **options)

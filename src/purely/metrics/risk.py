@@ -22,14 +22,14 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, get_args
+from typing import Literal, Unpack, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
-from purely.checks import RandomState
-from purely.labels import Scenario
+from purely.checks import check_choice
+from purely.class_prior import KnownPrior
 from purely.metrics.estimate import (
     HALF_A_ROW,
     MAX_GROUPS,
@@ -37,6 +37,7 @@ from purely.metrics.estimate import (
     Floats,
     Functional,
     PUEstimate,
+    Resampling,
     group_scores,
     needs_prior,
 )
@@ -68,15 +69,12 @@ def risk_functional(at_positive: Floats, at_negative: Floats, non_negative: bool
 def pu_risk(
     y: ArrayLike,
     score: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     loss: Loss = "zero-one",
     estimator: Literal["upu", "nnpu"] = "upu",
     threshold: float | None = None,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Risk of a scoring function, unbiased (uPU) or non-negative (nnPU).
 
@@ -110,13 +108,11 @@ def pu_risk(
     >>> print(pu_risk(data.y, data.X[:, 0], 0.5, threshold=1.0, random_state=0))  # the truth is 0.159
     zero-one risk 0.151 [0.124, 0.177] (90% interval)
     """
-    if loss not in LOSSES:
-        raise ValueError(f"loss must be one of {', '.join(map(repr, get_args(Loss)))}; {loss!r} was given.")
-    if estimator not in ("upu", "nnpu"):
-        raise ValueError(f"estimator must be 'upu' or 'nnpu'; {estimator!r} was given.")
+    check_choice("loss", loss, get_args(Loss))
+    check_choice("estimator", estimator, ("upu", "nnpu"))
     if loss == "brier" and threshold is not None:
         raise ValueError("the Brier score has no threshold; leave threshold=None.")
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "risk"), scenario, level, n_resamples, random_state)
+    evaluation = Evaluation.read(y, needs_prior(class_prior, "risk"), **options)
     scores = evaluation.column(score, "score")
     if loss == "brier" and not ((scores >= 0.0) & (scores <= 1.0)).all():
         raise ValueError("the Brier score needs probabilities between 0 and 1 as scores.")

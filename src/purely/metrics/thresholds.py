@@ -14,14 +14,13 @@ With recall :math:`r = E_P[\hat y]`, the share of rows predicted positive :math:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import RandomState
-from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, needs_prior
+from purely.class_prior import KnownPrior
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, Resampling, needs_prior
 
 __all__ = [
     "pu_accuracy",
@@ -91,16 +90,13 @@ def threshold_metric(
     name: str,
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    scenario: Scenario,
-    level: float,
-    n_resamples: int,
-    random_state: RandomState,
+    class_prior: KnownPrior | None,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and predicted classes."""
     functional, legal, with_prior = FUNCTIONALS[name]
     prior = needs_prior(class_prior, name) if with_prior else None
-    evaluation = Evaluation.read(y, prior, scenario, level, n_resamples, random_state)
+    evaluation = Evaluation.read(y, prior, **options)
     predicted = evaluation.predictions(y_pred)
     note = ""
     if not predicted.any() and name in ("precision", "lift", "lee_liu"):
@@ -112,12 +108,8 @@ def threshold_metric(
 def pu_precision(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Share of true positives among the rows predicted positive: :math:`\pi r / q`.
 
@@ -152,18 +144,14 @@ def pu_precision(
     >>> round(float(data.y_true[unlabelled][data.X[unlabelled, 0] > 1.0].mean()), 3)
     0.861
     """
-    return threshold_metric("precision", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
+    return threshold_metric("precision", y, y_pred, class_prior, **options)
 
 
 def pu_recall(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any = None,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior | None = None,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Share of the positives that are predicted positive: :math:`r = E_P[\hat y]`, with no prior in it.
 
@@ -175,18 +163,14 @@ def pu_recall(
     >>> pu_recall([1, 1, 1, 1, 0, 0], [1, 1, 1, 0, 1, 0], random_state=0).value
     0.75
     """
-    return threshold_metric("recall", y, y_pred, None, scenario, level, n_resamples, random_state)
+    return threshold_metric("recall", y, y_pred, None, **options)
 
 
 def pu_specificity(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Share of the negatives that are predicted negative: :math:`1 - (q - \pi r) / (1 - \pi)`.
 
@@ -198,18 +182,14 @@ def pu_specificity(
     >>> pu_specificity([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     1.0
     """
-    return threshold_metric("specificity", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
+    return threshold_metric("specificity", y, y_pred, class_prior, **options)
 
 
 def pu_accuracy(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Share of rows of the population predicted right: :math:`1 - \pi - q + 2 \pi r`.
 
@@ -221,18 +201,14 @@ def pu_accuracy(
     >>> pu_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     0.75
     """
-    return threshold_metric("accuracy", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
+    return threshold_metric("accuracy", y, y_pred, class_prior, **options)
 
 
 def pu_balanced_accuracy(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     """Mean of recall and specificity. Arguments as for :func:`pu_precision`.
 
@@ -242,18 +218,14 @@ def pu_balanced_accuracy(
     >>> pu_balanced_accuracy([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.5, n_resamples=0).value
     0.75
     """
-    return threshold_metric("balanced_accuracy", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
+    return threshold_metric("balanced_accuracy", y, y_pred, class_prior, **options)
 
 
 def pu_f1(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Harmonic mean of precision and recall: :math:`2 \pi r / (\pi + q)`.
 
@@ -265,18 +237,14 @@ def pu_f1(
     >>> pu_f1([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], class_prior=0.25, n_resamples=0).value
     0.5
     """
-    return threshold_metric("f1", y, y_pred, class_prior, scenario, level, n_resamples, random_state)
+    return threshold_metric("f1", y, y_pred, class_prior, **options)
 
 
 def pu_lift(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any = None,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior | None = None,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""How many times more frequent positives are among the rows predicted positive: :math:`r / q`, prior-free.
 
@@ -289,18 +257,14 @@ def pu_lift(
     >>> pu_lift([1, 1, 0, 0, 0, 0], [1, 1, 1, 0, 0, 0], n_resamples=0).value
     4.0
     """
-    return threshold_metric("lift", y, y_pred, None, scenario, level, n_resamples, random_state)
+    return threshold_metric("lift", y, y_pred, None, **options)
 
 
 def pu_lee_liu(
     y: ArrayLike,
     y_pred: ArrayLike,
-    class_prior: Any = None,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
-    n_resamples: int = 500,
-    random_state: RandomState = 0,
+    class_prior: KnownPrior | None = None,
+    **options: Unpack[Resampling],
 ) -> PUEstimate:
     r"""Lee and Liu's criterion :math:`r^2 / q`, which is precision times recall over the prior, and prior-free.
 
@@ -318,4 +282,4 @@ def pu_lee_liu(
     >>> pu_lee_liu([1, 1, 0, 0, 0, 0], [1, 0, 1, 0, 0, 0], n_resamples=0).value
     1.0
     """
-    return threshold_metric("lee_liu", y, y_pred, None, scenario, level, n_resamples, random_state)
+    return threshold_metric("lee_liu", y, y_pred, None, **options)

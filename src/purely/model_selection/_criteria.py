@@ -15,11 +15,11 @@ which the density ratio, and so p(y=1|x), makes largest.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from purely.class_prior import KnownPrior
 from purely.crossfit import Statement
 from purely.metrics.estimate import Floats, Functional, group_scores
 from purely.metrics.ranking import FUNCTIONALS as RANKING
@@ -77,7 +77,7 @@ CRITERIA: dict[str, Criterion] = {
 }
 
 
-def find_criterion(name: object, class_prior: Any) -> Criterion:
+def find_criterion(name: object, class_prior: KnownPrior | None) -> Criterion:
     """The criterion of that name; refused where it is unknown, or needs a prior and has none."""
     if name not in CRITERIA:
         raise ValueError(f"scoring must be one of {', '.join(map(repr, sorted(CRITERIA)))}; {name!r} was given.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.class_prior import Prior, read_prior
+from purely.class_prior import KnownPrior, Prior, read_prior
 from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics.estimate import Evaluation
@@ -37,7 +37,7 @@ class PUScorer:
         if sample_weight is not None:
             raise ValueError("PU scorers do not take sample_weight.")
         criterion = CRITERIA[self.scoring]
-        evaluation = Evaluation.read(y, self.class_prior, self.scenario, 0.95, 0, 0)
+        evaluation = Evaluation.read(y, self.class_prior, scenario=self.scenario, n_resamples=0)
         output = model_says(estimator, X, criterion.kind, evaluation.labels.classes[1])
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
         prior = np.asarray(1.0 if self.class_prior is None else self.class_prior.value)
@@ -50,7 +50,7 @@ class PUScorer:
         return f"pu_scorer({self.scoring!r}{prior}, scenario={self.scenario!r})"
 
 
-def pu_scorer(scoring: str, class_prior: Any = None, *, scenario: Scenario = "case-control") -> PUScorer:
+def pu_scorer(scoring: str, class_prior: KnownPrior | None = None, *, scenario: Scenario = "case-control") -> PUScorer:
     """Make a scorer from a metric's name.
 
     Parameters

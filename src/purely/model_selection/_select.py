@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, indexable
 
 from purely.checks import RandomState, draw_seed, level_to_z
+from purely.class_prior import KnownPrior
 from purely.crossfit import Statement, model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
@@ -82,7 +83,7 @@ def select_model(
     X: Any,
     y: ArrayLike,
     *,
-    class_prior: Any = None,
+    class_prior: KnownPrior | None = None,
     scoring: str | None = None,
     cv: Any = 5,
     scenario: Scenario = "case-control",
@@ -152,11 +153,11 @@ def select_model(
     criterion = find_criterion(scoring, class_prior)
     if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
         class_prior = clone(class_prior).fit(X, y)
-    evaluation = Evaluation.read(
-        y, class_prior if criterion.with_prior else None, scenario, level, n_resamples, random_state=seed
-    )
+    prior = class_prior if criterion.with_prior else None
+    evaluation = Evaluation.read(y, prior, scenario=scenario, level=level, n_resamples=n_resamples, random_state=seed)
     X, _ = indexable(X, evaluation.labels.positive)
-    splits = list(_splitter(cv, seed).split(X, evaluation.labels.positive.astype(int)))
+    splitter = cv if hasattr(cv, "split") else PUStratifiedKFold(cv, random_state=seed)
+    splits = list(splitter.split(X, evaluation.labels.positive.astype(int)))
     outputs = _out_of_fold(named, X, np.asarray(y), splits, criterion.kind, evaluation, n_jobs)
     values, draws = _score(outputs, splits, criterion, evaluation)
     trivial = _trivial(criterion, splits, evaluation)
@@ -203,12 +204,6 @@ def _name(candidates: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
         if not hasattr(estimator, "fit"):
             raise TypeError(f"candidate {name!r} has no fit method: {estimator!r}.")
     return named
-
-
-def _splitter(cv: Any, seed: int) -> Any:
-    if hasattr(cv, "split"):
-        return cv
-    return PUStratifiedKFold(cv, random_state=seed)
 
 
 def _out_of_fold(
@@ -285,12 +280,8 @@ def _trivial(criterion: Criterion, splits: list[tuple[Any, Any]], evaluation: Ev
         prior = 0.5 if evaluation.prior is None else evaluation.prior.value
         constant = np.log(prior / (1.0 - prior)) if criterion.kind in ("score", "log-odds") else prior
         answers = {"constant score": np.full(n, constant)}
-    values = _score(answers, splits, criterion, _without_draws(evaluation))[0]
+    values = _score(answers, splits, criterion, replace(evaluation, n_resamples=0))[0]
     return {name: float(value) for name, value in zip(answers, values, strict=True)}
-
-
-def _without_draws(evaluation: Evaluation) -> Evaluation:
-    return Evaluation(evaluation.labels, evaluation.prior, evaluation.scenario, evaluation.level, 0, evaluation.seed)
 
 
 def _estimate(name: str, value: float, draws: Floats, evaluation: Evaluation) -> PUEstimate:

@@ -5,7 +5,6 @@ Classes are declared in :mod:`purely.persistence._classes`, and nowhere else.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +28,7 @@ def imported(home: str) -> Any:
 
 def make(cls: Any, state: State) -> Any:
     """An object by its class's own constructor, which only takes note of what it is given."""
-    names = state if dataclasses.is_dataclass(cls) else cls._get_param_names()
+    names = cls._get_param_names() if issubclass(cls, BaseEstimator) else state
     made = cls(**{name: state.pop(name) for name in list(names) if name in state})
     vars(made).update(state)
     return made

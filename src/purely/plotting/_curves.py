@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from purely.checks import RandomState
+from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.metrics import (
     PUCalibrationCurve,
@@ -24,6 +25,9 @@ from purely.metrics import (
 )
 from purely.plotting.common import Display, Rows, model_rows, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, INK, UNLABELLED, label, percent, say_instead
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PUCalibrationDisplay", "PUPrecisionRecallDisplay", "PUROCDisplay"]
 
@@ -57,7 +61,7 @@ class _CurveDisplay(Display):
         cls,
         y: ArrayLike,
         score: ArrayLike,
-        class_prior: Any,
+        class_prior: KnownPrior,
         *,
         scenario: Scenario = "case-control",
         level: float = 0.9,
@@ -85,7 +89,7 @@ class _CurveDisplay(Display):
         )
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: Any, **options: Any) -> tuple[Any, PUEstimate]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[Any, PUEstimate]:
         raise NotImplementedError
 
     def _size(self) -> tuple[float, float]:
@@ -123,13 +127,13 @@ class PUROCDisplay(_CurveDisplay):
     """
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: Any, **options: Any) -> tuple[PUROCCurve, PUEstimate]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[PUROCCurve, PUEstimate]:
         return (
             pu_roc_curve(rows.positive, rows.score, class_prior, **options),
             pu_roc_auc(rows.positive, rows.score, class_prior, **options),
         )
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         if self.reason:
             say_instead(ax, "ROC curve without negatives", self.reason)
             return
@@ -169,13 +173,13 @@ class PUPrecisionRecallDisplay(_CurveDisplay):
     """
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: Any, **options: Any) -> tuple[PUPrecisionRecallCurve, PUEstimate]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[PUPrecisionRecallCurve, PUEstimate]:
         return (
             pu_precision_recall_curve(rows.positive, rows.score, class_prior, **options),
             pu_average_precision(rows.positive, rows.score, class_prior, **options),
         )
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         if self.reason:
             say_instead(ax, "Precision and recall without negatives", self.reason)
             return
@@ -224,13 +228,13 @@ class PUCalibrationDisplay(_CurveDisplay):
     _fewest: ClassVar[int] = 2
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: Any, **options: Any) -> tuple[PUCalibrationCurve, PUEstimate]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[PUCalibrationCurve, PUEstimate]:
         return (
             pu_calibration_curve(rows.positive, rows.score, class_prior, scenario=options["scenario"]),
             pu_calibration_error(rows.positive, rows.score, class_prior, **options),
         )
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         if self.reason:
             say_instead(ax, "Are the probabilities honest?", self.reason)
             return

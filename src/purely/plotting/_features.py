@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,9 @@ from purely.checks import RandomState, level_to_z
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
 from purely.smi import PUSMI, FeatureRanking, rank_features
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["FeatureDisplay"]
 
@@ -50,11 +53,6 @@ class FeatureDisplay(Display):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_ranking(cls, ranking: FeatureRanking, *, n_top: int = 15, level: float = 0.9) -> Self:
-        """From what :func:`purely.rank_features` returned."""
-        return cls(ranking, n_top, level)
-
-    @classmethod
     def from_data(
         cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9, random_state: RandomState = 0
     ) -> Self:
@@ -69,7 +67,7 @@ class FeatureDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 5.6, 1.7 + 0.36 * min(self.n_top, len(self.ranking.names))
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         r, n = self.ranking, min(self.n_top, len(self.ranking.names))
         title = "Which columns carry the information"
         if n == 0 or not np.isfinite(r.alone[:n]).any():

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from purely.checks import check_choice
 from purely.plotting.common import Display, last_step
 from purely.plotting.style import ESTIMATE, POSITIVE, label, say_instead
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["HistoryDisplay"]
 
@@ -47,8 +51,7 @@ class HistoryDisplay(Display):
     @classmethod
     def from_history(cls, history: Any, *, what: str = "j") -> Self:
         """From a `history_`: J where `what` is "j", the loss that was minimised where it is "loss"."""
-        if what not in ("j", "loss"):
-            raise ValueError(f"what must be 'j' or 'loss'; {what!r} was given.")
+        check_choice("what", what, ("j", "loss"))
         train, held = getattr(history, f"train_{what}"), getattr(history, f"held_{what}")
         name = "objective J, lower is better" if what == "j" else "loss, lower is better"
         return cls(np.asarray(train), np.asarray(held), np.asarray(history.best_epoch), name)
@@ -63,7 +66,7 @@ class HistoryDisplay(Display):
             what = "j" if hasattr(found, "transform") else "loss"
         return cls.from_history(found.history_, what=what)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "How the networks learnt"
         if not np.isfinite(self.train).any():
             say_instead(ax, title, "The history holds no finite value.")

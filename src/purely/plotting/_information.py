@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,6 +16,9 @@ from purely.labels import read_labels
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, label, number, percent, say_instead
 from purely.smi import PUSMI, InformationInterval
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["InformationDisplay"]
 
@@ -91,15 +94,10 @@ class InformationDisplay(Display):
             return cls([n], [estimator.information_interval(level=level)])
         return cls.from_data(X, y, estimator=estimator, level=level)
 
-    @classmethod
-    def from_intervals(cls, n_rows: Sequence[int], intervals: Sequence[InformationInterval]) -> Self:
-        """From intervals that were computed elsewhere."""
-        return cls(list(n_rows), list(intervals))
-
     def _size(self) -> tuple[float, float]:
         return 5.6, 3.3
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "How much the columns tell about the class"
         if not self.intervals:
             say_instead(ax, title, " ".join(self.notes) or "There is no information to draw.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,6 +17,9 @@ from purely.plotting.common import Display, Floats, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
 from purely.prior.auto import METHODS, ClassPrior
 from purely.prior.one_dimensional import read_scores
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
 
@@ -123,7 +126,7 @@ class ClassPriorDisplay(Display):
     Examples
     --------
     >>> from purely.plotting import ClassPriorDisplay, PriorReading
-    >>> display = ClassPriorDisplay.from_readings([PriorReading("best bin", 0.42, 0.38, 0.46)]).plot()
+    >>> display = ClassPriorDisplay([PriorReading("best bin", 0.42, 0.38, 0.46)]).plot()
     >>> display.ax_.get_xlabel()
     'share of positives in the population, 90 % intervals'
     """
@@ -132,13 +135,6 @@ class ClassPriorDisplay(Display):
     chosen: PriorReading | None = None
     level: float = 0.9
     notes: tuple[str, ...] = ()
-
-    @classmethod
-    def from_readings(
-        cls, readings: list[PriorReading], chosen: PriorReading | None = None, *, level: float = 0.9
-    ) -> Self:
-        """From what methods read."""
-        return cls(list(readings), chosen, level)
 
     @classmethod
     def from_predictions(
@@ -175,7 +171,7 @@ class ClassPriorDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 5.6, 1.5 + 0.34 * (len(self.readings) + 1)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         rows = [*([] if self.chosen is None else [self.chosen]), *self.readings]
         title = "How each method sees the class prior"
         if not rows:

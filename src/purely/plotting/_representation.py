@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 from purely.labels import read_labels
 from purely.plotting.common import Display, Floats, Mask
 from purely.plotting.style import POSITIVE, UNLABELLED, label, say_instead, sequential
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["RepresentationDisplay"]
 
@@ -103,7 +106,7 @@ class RepresentationDisplay(Display):
             ratio = estimator.density_ratio(X)
         return cls.from_representation(estimator.transform(X), y, ratio)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "Where the labelled positives lie among the pool"
         if self.positive.size == 0:
             say_instead(ax, title, "No row has all its values.")
@@ -142,7 +145,7 @@ class RepresentationDisplay(Display):
         ax.legend(loc="upper left", ncols=2, handletextpad=0.2, columnspacing=1.0)
         label(ax, title, self.names[0], self.ratio_name if one else self.names[1], self.notes)
 
-    def _draw_histogram(self, ax: Any, title: str) -> None:
+    def _draw_histogram(self, ax: Axes, title: str) -> None:
         column = self.points[:, 0]
         edges = np.histogram_bin_edges(column, bins=40)
         for mask, colour, name in (

@@ -3,31 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
-from purely.class_prior import Prior
+from purely.class_prior import KnownPrior, Prior
 from purely.labels import Scenario
 from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["DensityRatioDisplay", "ScoreDisplay"]
 
 
-def _from_estimator(estimator: Any, X: Any, y: ArrayLike) -> tuple[Floats, Any, Scenario, str, tuple[str, ...]]:
-    """Score, prior, scenario and name of the score of a fitted prior estimator or classifier."""
-    if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
-        name = "log density ratio, out of fold"
-        return np.asarray(estimator.scores_), estimator, estimator.scenario, name, ()
-    model = model_rows(estimator, X, y)
-    return model.probability, model.class_prior, model.scenario, "probability of being positive", model.notes
+class _OfScores(Display):
+    """A picture of scores, from predictions or from a model."""
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        class_prior: KnownPrior | None = None,
+        *,
+        scenario: Scenario = "case-control",
+        score_name: str = "score",
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """From labels, scores, and a class prior with or without an interval; without one nothing is drawn of it."""
+        rows = read_rows(y, score)
+        prior = None if class_prior is None else unlabelled_prior(class_prior, rows, scenario)
+        return cls._of_rows(rows, prior, score_name, rows.notes + notes)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+        """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
+        if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
+            name = "log density ratio, out of fold"
+            return cls.from_predictions(y, estimator.scores_, estimator, scenario=estimator.scenario, score_name=name)
+        model = model_rows(estimator, X, y)
+        name = "probability of being positive"
+        return cls.from_predictions(
+            y, model.probability, model.class_prior, scenario=model.scenario, score_name=name, notes=model.notes
+        )
+
+    @classmethod
+    def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
+        raise NotImplementedError
 
 
 @dataclass
-class ScoreDisplay(Display):
+class ScoreDisplay(_OfScores):
     """Histograms of the scores of positives and of the pool, and how the class prior divides the pool.
 
     The unlabelled rows are a mixture: the labelled positives' histogram, scaled to the estimated share of positives,
@@ -63,28 +93,10 @@ class ScoreDisplay(Display):
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        score: ArrayLike,
-        class_prior: Any = None,
-        *,
-        scenario: Scenario = "case-control",
-        score_name: str = "score",
-        notes: tuple[str, ...] = (),
-    ) -> Self:
-        """From labels, scores, and a class prior with or without an interval; without one nothing is divided."""
-        rows = read_rows(y, score)
-        prior = None if class_prior is None else unlabelled_prior(class_prior, rows, scenario)
-        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, rows.notes + notes)
+    def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
+        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes)
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
-        """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
-        score, prior, scenario, name, notes = _from_estimator(estimator, X, y)
-        return cls.from_predictions(y, score, prior, scenario=scenario, score_name=name, notes=notes)
-
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "Scores of the positives and of the pool"
         both = np.concatenate([self.positive, self.unlabelled])
         positive = np.arange(both.size) < self.positive.size
@@ -118,7 +130,7 @@ class ScoreDisplay(Display):
 
 
 @dataclass
-class DensityRatioDisplay(Display):
+class DensityRatioDisplay(_OfScores):
     r"""Share of the pool over share of the positives along the score: the curve the class prior is read from.
 
     Above each score the pool's share over the positives' share, :math:`q_U / q_P`, and the same ratio at each score,
@@ -163,30 +175,12 @@ class DensityRatioDisplay(Display):
     reason: str = ""
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        score: ArrayLike,
-        class_prior: Any = None,
-        *,
-        scenario: Scenario = "case-control",
-        score_name: str = "score",
-        notes: tuple[str, ...] = (),
-    ) -> Self:
-        """From labels, scores, and what was read off them, if anything."""
-        rows = read_rows(y, score)
-        prior = None if class_prior is None else unlabelled_prior(class_prior, rows, scenario)
+    def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
         reason = nothing_to_show(rows)
-        score_, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
-        return cls(score_, tail, low, high, local, prior, 0.95, score_name, rows.notes + notes, reason)
+        score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
+        return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
 
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
-        """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
-        score, prior, scenario, name, notes = _from_estimator(estimator, X, y)
-        return cls.from_predictions(y, score, prior, scenario=scenario, score_name=name, notes=notes)
-
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "The ratio that the class prior is read from"
         if self.reason:
             say_instead(ax, title, self.reason)

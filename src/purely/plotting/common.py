@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from purely.class_prior import ClassPriors, Prior, read_prior
+from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.labels import Scenario, check_scenario, read_labels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,10 +26,10 @@ ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval.
 class Display:
     """Base of the displays: data on the object, `plot` draws them, and `ax_` and `figure_` are what was drawn on."""
 
-    ax_: Any
+    ax_: Axes
     figure_: Any
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax`, or on a new figure.
 
         Parameters
@@ -49,7 +52,7 @@ class Display:
     def _size(self) -> tuple[float, float]:
         return 5.6, 3.7
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not say what it draws.")
 
 
@@ -94,7 +97,7 @@ def nothing_to_show(rows: Rows, *, spread: bool = True) -> str:
     return ""
 
 
-def unlabelled_prior(class_prior: Any, rows: Rows, scenario: Scenario) -> Prior:
+def unlabelled_prior(class_prior: KnownPrior, rows: Rows, scenario: Scenario) -> Prior:
     """The share of positives among the unlabelled rows, with its interval, from the population's prior."""
     scenario = check_scenario(scenario)
     n_p = int(np.count_nonzero(rows.positive))

@@ -5,9 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 #: Labelled positives, unlabelled rows, estimates of either kind, a second estimate, and text with all that is drawn in
 #: its colour. The first four differ in lightness or along blue and yellow, which every kind of colour blindness keeps.
@@ -49,7 +52,7 @@ def import_matplotlib() -> Any:
     return mpl
 
 
-def new_axes(ax: Any, size: tuple[float, float] = (5.6, 3.7)) -> Any:
+def new_axes(ax: Axes | None, size: tuple[float, float] = (5.6, 3.7)) -> Axes:
     """The axes that were given, or those of a new figure."""
     if ax is not None:
         return ax
@@ -59,7 +62,7 @@ def new_axes(ax: Any, size: tuple[float, float] = (5.6, 3.7)) -> Any:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def label(ax: Any, title: str, x: str, y: str, notes: Iterable[str] = ()) -> None:
+def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> None:
     """Title, axes in words, and what the reader should know, below."""
     below = "\n".join(textwrap.fill(note, _FOLD) for note in notes if note)
     ax.set_title(title, loc="left")
@@ -70,7 +73,7 @@ def label(ax: Any, title: str, x: str, y: str, notes: Iterable[str] = ()) -> Non
         ax.set_xlabel(x)
 
 
-def say_instead(ax: Any, title: str, sentence: str) -> None:
+def say_instead(ax: Axes, title: str, sentence: str) -> None:
     """A sentence where there is nothing to draw."""
     ax.set_title(title, loc="left")
     ax.set_axis_off()
@@ -85,7 +88,7 @@ def sequential() -> Any:
     return ListedColormap(mpl.colormaps["cividis"](np.linspace(0.25, 1.0, 256)), name="purely")
 
 
-def room_above(ax: Any, share: float = 0.25) -> None:
+def room_above(ax: Axes, share: float = 0.25) -> None:
     """Leave room for a legend at the top."""
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + share * (high - low))

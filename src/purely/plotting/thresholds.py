@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
 from purely.checks import RandomState
-from purely.class_prior import Prior
+from purely.class_prior import KnownPrior, Prior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
 from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 
@@ -76,7 +79,7 @@ class ThresholdTable:
 def threshold_table(
     y: ArrayLike,
     probability: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     thresholds: ArrayLike | None = None,
     scenario: Scenario = "case-control",
@@ -194,7 +197,7 @@ class ThresholdDisplay(Display):
         cls,
         y: ArrayLike,
         probability: ArrayLike,
-        class_prior: Any,
+        class_prior: KnownPrior,
         *,
         scenario: Scenario = "case-control",
         level: float = 0.9,
@@ -220,7 +223,7 @@ class ThresholdDisplay(Display):
             y, model.probability, prior, scenario=model.scenario, level=level, notes=model.notes
         )
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         title = "A higher threshold: a purer list that misses more"
         if self.table is None:
             say_instead(ax, title, " ".join(self.notes))

@@ -20,13 +20,14 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -91,6 +92,7 @@ def _fill(ratio: Floats, w: Floats, alpha: Floats) -> Floats:
     return np.where(some[:, None], beta, np.where(spare, level[:, None], 1.0))
 
 
+@with_parameters
 class AlphaMaxPrior(OneDimensionalPrior):
     """Class prior by AlphaMax.
 
@@ -134,22 +136,7 @@ class AlphaMaxPrior(OneDimensionalPrior):
     True
     """
 
-    def __init__(
-        self,
-        n_cells: int = 64,
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.n_cells = n_cells
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    n_cells: int = field(default=64, kw_only=False)
 
     def _reader(self) -> Reader:
         return partial(alphamax, n_cells=check_number("n_cells", self.n_cells, 4, integer=True))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.base import with_parameters
+from purely.checks import check_number, draw_seed, level_to_z
 from purely.folds import Folds
 from purely.labels import check_scenario
 from purely.prior.base import PriorEstimate, PriorEstimator
@@ -35,6 +37,7 @@ METHODS: dict[str, Reader] = {
 }
 
 
+@with_parameters
 class ClassPrior(PriorEstimator):
     r"""The class prior we recommend: how many positives are among the unlabelled rows, and how far that is determined.
 
@@ -107,24 +110,9 @@ class ClassPrior(PriorEstimator):
     (True, True)
     """
 
-    def __init__(
-        self,
-        ratio: Any = "auto",
-        method: Any = "logistic-ceiling",
-        *,
-        cv: int = 5,
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.ratio = ratio
-        self.method = method
-        self.cv = cv
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    ratio: Any = field(default="auto", kw_only=False)
+    method: Any = field(default="logistic-ceiling", kw_only=False)
+    cv: int = 5
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         reader = resolve_method(self.method)

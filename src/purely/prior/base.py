@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -10,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator
+from purely.base import PUEstimator, with_parameters
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import ClassPriors, Prior
+from purely.crossfit import Estimator
 from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
@@ -86,6 +88,7 @@ class PriorEstimate:
     warnings: tuple[str, ...] = ()
 
 
+@with_parameters
 class PriorEstimator(PUEstimator):
     """Base of the class-prior estimators.
 
@@ -113,12 +116,11 @@ class PriorEstimator(PUEstimator):
         All of these in one object.
     """
 
-    # Declared for type checkers; subclasses assign them in __init__.
-    ratio: Any
-    scenario: str
-    level: float
-    n_jobs: int | None
-    random_state: RandomState
+    ratio: str | Estimator | Sequence[str | Estimator] | None = "auto"
+    scenario: str = "case-control"
+    level: float = 0.9
+    n_jobs: int | None = None
+    random_state: RandomState = 0
     _min_positive = 2
     _min_unlabelled = 2
 

@@ -17,12 +17,13 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -68,6 +69,7 @@ def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gam
     )
 
 
+@with_parameters
 class BestBinPrior(OneDimensionalPrior):
     """Class prior by best-bin estimation.
 
@@ -116,24 +118,8 @@ class BestBinPrior(OneDimensionalPrior):
     0.3
     """
 
-    def __init__(
-        self,
-        confidence: float = 1.0,
-        delta: float = 0.1,
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.confidence = confidence
-        self.delta = delta
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    confidence: float = field(default=1.0, kw_only=False)
+    delta: float = field(default=0.1, kw_only=False)
 
     def _reader(self) -> Reader:
         confidence = check_number("confidence", self.confidence, 0.0, np.inf)

@@ -18,8 +18,8 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ from scipy.ndimage import gaussian_filter1d
 from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -113,6 +114,7 @@ def _fixed_point(mass: Floats, ratio: Floats, tol: float) -> float:
     return 0.5 * (low + high)
 
 
+@with_parameters
 class DEDPULPrior(OneDimensionalPrior):
     """Class prior by DEDPUL: expectation-maximisation on the ratio of score densities.
 
@@ -156,22 +158,7 @@ class DEDPULPrior(OneDimensionalPrior):
     True
     """
 
-    def __init__(
-        self,
-        bandwidth: float = 1.0,
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    bandwidth: float = field(default=1.0, kw_only=False)
 
     def _reader(self) -> Reader:
         return partial(dedpul, bandwidth=check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True))

@@ -19,12 +19,13 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 
-from purely.checks import RandomState, check_choice
+from purely.base import with_parameters
+from purely.checks import check_choice
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -62,6 +63,7 @@ def elkan_noto(table: ScoreTable, variant: str = "e1") -> ScoreReading:
     )
 
 
+@with_parameters
 class ElkanNotoPrior(OneDimensionalPrior):
     """Class prior by Elkan and Noto's estimators of the labelling frequency.
 
@@ -109,22 +111,7 @@ class ElkanNotoPrior(OneDimensionalPrior):
     True
     """
 
-    def __init__(
-        self,
-        variant: str = "e1",
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.variant = variant
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    variant: str = field(default="e1", kw_only=False)
 
     def _reader(self) -> Reader:
         return partial(elkan_noto, variant=check_choice("variant", self.variant, ("e1", "e2", "e3")))

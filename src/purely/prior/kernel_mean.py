@@ -21,7 +21,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.base import with_parameters
+from purely.checks import check_choice, check_number, draw_seed
 from purely.folds import Folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import (
@@ -275,6 +276,7 @@ def _delta_error(
     return float(np.sqrt(variance) / bend / t**2) if bend > 0.0 else float("nan")
 
 
+@with_parameters
 class KernelMeanPrior(PriorEstimator):
     r"""Class prior by kernel mean embedding.
 
@@ -340,30 +342,11 @@ class KernelMeanPrior(PriorEstimator):
     True
     """
 
-    def __init__(
-        self,
-        variant: str = "km1",
-        *,
-        bandwidth: float | None = None,
-        approximation: str = "auto",
-        n_features: int = 2048,
-        search: str = "exact",
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.variant = variant
-        self.bandwidth = bandwidth
-        self.approximation = approximation
-        self.n_features = n_features
-        self.search = search
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    variant: str = field(default="km1", kw_only=False)
+    bandwidth: float | None = None
+    approximation: str = "auto"
+    n_features: int = 2048
+    search: str = "exact"
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         check_choice("variant", self.variant, ("km1", "km2"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.special import logit
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.prior.best_bin import best_bin
 from purely.prior.ceiling import GRID, N_CELLS, ceiling_profile, straightened
 from purely.prior.one_dimensional import OneDimensionalPrior
@@ -66,6 +67,7 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
     )
 
 
+@with_parameters
 class LogisticCeilingPrior(OneDimensionalPrior):
     """Class prior by a logistic posterior under a ceiling, for classes that overlap everywhere.
 
@@ -116,22 +118,7 @@ class LogisticCeilingPrior(OneDimensionalPrior):
     True
     """
 
-    def __init__(
-        self,
-        leeway: float | str | None = "auto",
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.leeway = leeway
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    leeway: float | str | None = field(default="auto", kw_only=False)
 
     def _reader(self) -> Reader:
         leeway = self.leeway

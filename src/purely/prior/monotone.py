@@ -16,14 +16,15 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import isotonic_regression
 
-from purely.checks import RandomState, check_number
+from purely.base import with_parameters
+from purely.checks import check_number
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -76,6 +77,7 @@ def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     )
 
 
+@with_parameters
 class MonotoneRatioPrior(OneDimensionalPrior):
     """Class prior as one over the top of the isotonic (Grenander) density ratio.
 
@@ -116,22 +118,7 @@ class MonotoneRatioPrior(OneDimensionalPrior):
     True
     """
 
-    def __init__(
-        self,
-        top: float | None = None,
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.top = top
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    top: float | None = field(default=None, kw_only=False)
 
     def _reader(self) -> Reader:
         top = None if self.top is None else check_number("top", self.top, 0.0, 1.0, open_low=True)

@@ -31,14 +31,15 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
 
-from purely.checks import RandomState, check_number, draw_seed
+from purely.base import with_parameters
+from purely.checks import check_number, draw_seed
 from purely.folds import Folds, deal_folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
@@ -117,6 +118,7 @@ def fit_basis(p: Floats, u: Floats, alpha: float | None = None) -> BasisFit:
     return BasisFit(share, tolerance, mean_p, mean_u)
 
 
+@with_parameters
 class PenL1Prior(PriorEstimator):
     r"""Class prior by the penalised L1 divergence.
 
@@ -173,26 +175,9 @@ class PenL1Prior(PriorEstimator):
     True
     """
 
-    def __init__(
-        self,
-        alpha: float | None = None,
-        *,
-        n_centers: int = 300,
-        bandwidth: float | None = None,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.n_centers = n_centers
-        self.bandwidth = bandwidth
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    alpha: float | None = field(default=None, kw_only=False)
+    n_centers: int = 300
+    bandwidth: float | None = None
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         check_number("n_centers", self.n_centers, 1, integer=True)

@@ -15,11 +15,8 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from purely.checks import RandomState
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -94,21 +91,6 @@ class RankPruningPrior(OneDimensionalPrior):
     >>> 0.3 < RankPruningPrior().fit(*stack(P, U)).class_prior_ < 0.5
     True
     """
-
-    def __init__(
-        self,
-        *,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
 
     def _reader(self) -> Reader:
         return rank_pruning

@@ -31,6 +31,7 @@ References
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.base import with_parameters
+from purely.checks import check_choice, check_number, draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile
@@ -53,6 +55,7 @@ __all__ = ["RegroupingPrior"]
 PURE = 0.9
 
 
+@with_parameters
 class RegroupingPrior(PriorEstimator):
     """Any prior estimator on regrouped data (ReCPE).
 
@@ -110,26 +113,9 @@ class RegroupingPrior(PriorEstimator):
     True
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        fraction: float = 0.1,
-        copies: str = "auto",
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.fraction = fraction
-        self.copies = copies
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    estimator: Any = field(default=None, kw_only=False)
+    fraction: float = 0.1
+    copies: str = "auto"
 
     def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
         fraction = check_number("fraction", self.fraction, 0.0, 0.5, open_low=True)

@@ -19,12 +19,14 @@ References
 from __future__ import annotations
 
 import heapq
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.checks import RandomState, check_number, draw_seed
+from purely.base import with_parameters
+from purely.checks import check_number, draw_seed
 from purely.folds import Folds, deal_folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 
@@ -35,6 +37,7 @@ Mask = NDArray[np.bool_]
 _QUANTILES = np.array([0.25, 0.5, 0.75])
 
 
+@with_parameters
 class TIcEPrior(PriorEstimator):
     """Class prior by tree induction for the labelling frequency.
 
@@ -93,26 +96,9 @@ class TIcEPrior(PriorEstimator):
 
     _accepts_sparse = False
 
-    def __init__(
-        self,
-        cv: int = 5,
-        *,
-        max_splits: int = 100,
-        min_leaf: int = 10,
-        ratio: Any = "auto",
-        scenario: str = "case-control",
-        level: float = 0.9,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.cv = cv
-        self.max_splits = max_splits
-        self.min_leaf = min_leaf
-        self.ratio = ratio
-        self.scenario = scenario
-        self.level = level
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    cv: int = field(default=5, kw_only=False)
+    max_splits: int = 100
+    min_leaf: int = 10
 
     def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
         cv = check_number("cv", self.cv, 2, integer=True)

@@ -15,7 +15,7 @@ back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator
+from purely.base import PUEstimator, with_parameters
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
@@ -133,6 +133,7 @@ def descend(
     return B, value, max_iter
 
 
+@with_parameters
 class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     r"""Least-squares dimension reduction, for PU and for PN data.
 
@@ -196,34 +197,18 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
 
     _accepts_sparse = False
 
-    def __init__(
-        self,
-        n_components: int = 1,
-        *,
-        objective: str = "pu",
-        n_centers: int = 100,
-        bandwidth: float | None = None,
-        alpha: float | None = None,
-        n_starts: int = 10,
-        max_iter: int = 100,
-        tol: float = 1e-5,
-        cv: int = 5,
-        standardize: bool = True,
-        scenario: str = "case-control",
-        random_state: RandomState = 0,
-    ) -> None:
-        self.n_components = n_components
-        self.objective = objective
-        self.n_centers = n_centers
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.n_starts = n_starts
-        self.max_iter = max_iter
-        self.tol = tol
-        self.cv = cv
-        self.standardize = standardize
-        self.scenario = scenario
-        self.random_state = random_state
+    n_components: int = field(default=1, kw_only=False)
+    objective: str = "pu"
+    n_centers: int = 100
+    bandwidth: float | None = None
+    alpha: float | None = None
+    n_starts: int = 10
+    max_iter: int = 100
+    tol: float = 1e-5
+    cv: int = 5
+    standardize: bool = True
+    scenario: str = "case-control"
+    random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike) -> LSDR:
         """Find the projection.

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator
-from purely.checks import RandomState, draw_seed
+from purely.base import PUEstimator, with_parameters
+from purely.checks import draw_seed
 from purely.folds import deal_folds, row_keys
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
+from purely.nn.parameters import NetworkParameters
 from purely.nn.plan import ALL_ROWS, Member, StackPlan, TrainedMember, TrainedStack, fit_together, plan_members
 from purely.nn.recipe import kept_dtypes
 from purely.nn.scaling import column_scaling
@@ -35,11 +36,22 @@ class PreparedRepresentation:
     recipe: RepresentationRecipe
 
 
-class NetworkRepresentation(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
+@with_parameters
+class NetworkRepresentation(NetworkParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     """Base of the representations that are learnt by stacked networks; a subclass gives the recipe and the ratio."""
 
-    # Declared for type checkers; subclasses assign it in __init__.
-    random_state: RandomState
+    n_components: int = field(default=20, kw_only=False)
+    hidden: Sequence[int] = field(default=(60,), kw_only=False)
+    head_hidden: Sequence[int] | Literal["auto"] = "auto"
+    update: str = "joint"
+    schedule: str = "constant"
+    weight_decay: float = 1e-4
+    gradient_noise: float = 0.0
+    clip_norm: float | None = None
+    max_epochs: int = 200
+    early_stopping: bool = True
+    patience: int = 15
+    n_starts: int | Literal["auto"] = "auto"
 
     def _recipe(self, n_features: int, labels: PULabels) -> RepresentationRecipe:
         raise NotImplementedError

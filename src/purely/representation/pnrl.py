@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.labels import PULabels
 from purely.nn.fitted import by_blocks
 from purely.nn.plan import TrainedMember
@@ -19,6 +19,7 @@ from purely.representation.recipe import RepresentationRecipe, read_recipe
 __all__ = ["PNRL"]
 
 
+@with_parameters
 class PNRL(NetworkRepresentation):
     r"""Representation learning from positives and negatives, by maximising PN-SMI.
 
@@ -65,62 +66,7 @@ class PNRL(NetworkRepresentation):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        hidden: Any = (60,),
-        *,
-        head_hidden: Any = "auto",
-        update: str = "joint",
-        preset: str | None = None,
-        optimizer: str = "adam",
-        learning_rate: float = 1e-3,
-        schedule: str = "constant",
-        weight_decay: float = 1e-4,
-        gradient_noise: float = 0.0,
-        clip_norm: float | None = None,
-        dropout: float = 0.2,
-        max_epochs: int = 200,
-        early_stopping: bool = True,
-        patience: int = 15,
-        tol: float = 0.0,
-        batch_size: Any = "auto",
-        validation_fraction: float = 1 / 6,
-        n_starts: Any = "auto",
-        n_ensemble: int = 1,
-        standardize: bool = True,
-        device: str = "auto",
-        dtype: str = "float32",
-        checkpoint: Any = None,
-        random_state: RandomState = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.head_hidden = head_hidden
-        self.update = update
-        self.preset = preset
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.weight_decay = weight_decay
-        self.gradient_noise = gradient_noise
-        self.clip_norm = clip_norm
-        self.dropout = dropout
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.tol = tol
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.n_starts = n_starts
-        self.n_ensemble = n_ensemble
-        self.standardize = standardize
-        self.device = device
-        self.dtype = dtype
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    n_ensemble: int = 1
 
     def score(self, X: Any, y: ArrayLike) -> float:
         """L of the best network on these rows; larger is better, and knowing nothing scores 0.5."""

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import RandomState, check_choice, check_number
+from purely.base import with_parameters
+from purely.checks import check_choice, check_number
 from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
 from purely.nn.fitted import by_blocks
@@ -31,6 +32,7 @@ Floats = NDArray[np.float64]
 OVERFIT_FACTOR, OVERFIT_GAP = 1.1, 0.05
 
 
+@with_parameters
 class PURL(NetworkRepresentation):
     r"""Positive-unlabelled representation learning.
 
@@ -169,72 +171,12 @@ class PURL(NetworkRepresentation):
     True
     """
 
-    def __init__(
-        self,
-        n_components: int = 20,
-        hidden: Any = (60,),
-        *,
-        head_hidden: Any = "auto",
-        encoder: Any = None,
-        loss: str = "logistic",
-        prior_min: float = 0.1,
-        update: str = "joint",
-        preset: str | None = None,
-        optimizer: str = "adam",
-        learning_rate: float = 1e-3,
-        schedule: str = "constant",
-        weight_decay: float = 1e-4,
-        gradient_noise: float = 0.0,
-        clip_norm: float | None = None,
-        dropout: float = 0.2,
-        max_epochs: int = 200,
-        early_stopping: bool = True,
-        patience: int = 15,
-        tol: float = 0.0,
-        batch_size: Any = "auto",
-        validation_fraction: float = 1 / 6,
-        n_starts: Any = "auto",
-        n_ensemble: Any = "auto",
-        cv: int | None = None,
-        standardize: bool = True,
-        scenario: str = "case-control",
-        device: str = "auto",
-        dtype: str = "float32",
-        checkpoint: Any = None,
-        random_state: RandomState = 0,
-        verbose: bool = False,
-    ) -> None:
-        self.n_components = n_components
-        self.hidden = hidden
-        self.head_hidden = head_hidden
-        self.encoder = encoder
-        self.loss = loss
-        self.prior_min = prior_min
-        self.update = update
-        self.preset = preset
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.schedule = schedule
-        self.weight_decay = weight_decay
-        self.gradient_noise = gradient_noise
-        self.clip_norm = clip_norm
-        self.dropout = dropout
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.patience = patience
-        self.tol = tol
-        self.batch_size = batch_size
-        self.validation_fraction = validation_fraction
-        self.n_starts = n_starts
-        self.n_ensemble = n_ensemble
-        self.cv = cv
-        self.standardize = standardize
-        self.scenario = scenario
-        self.device = device
-        self.dtype = dtype
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    encoder: Any = None
+    loss: str = "logistic"
+    prior_min: float = 0.1
+    n_ensemble: Any = "auto"
+    cv: int | None = None
+    scenario: str = "case-control"
 
     def density_ratio(self, X: Any) -> Floats:
         """The ratio p(x | y=+1) / p(x) of each row, averaged over the networks; shape (n,)."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.labels import check_scenario
 from purely.smi.inference import (
     InformationInterval,
@@ -23,6 +23,7 @@ from purely.smi.objective import information_from_objective, pu_objective, smi_f
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class PUSMI(LinearRatio):
     r"""Squared-loss mutual information between x and y from positive and unlabelled data, in closed form.
 
@@ -104,30 +105,7 @@ class PUSMI(LinearRatio):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        basis: Any = "gaussian",
-        n_centers: int = 100,
-        centers: ArrayLike | None = None,
-        bandwidth: Any = None,
-        alpha: Any = None,
-        intercept: bool = True,
-        scenario: str = "case-control",
-        cv: int = 5,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.basis = basis
-        self.n_centers = n_centers
-        self.centers = centers
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.intercept = intercept
-        self.scenario = scenario
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    scenario: str = "case-control"
 
     def _second_of_positives(self) -> bool:
         return check_scenario(self.scenario) == "single-sample"

@@ -37,9 +37,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_scalar
 
-from purely.checks import RandomState, draw_seed, level_to_z
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
@@ -221,7 +220,7 @@ def bootstrap_information(
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
     level_to_z(level)
-    check_scalar(n_resamples, "n_resamples", (int, np.integer), min_val=2)
+    check_number("n_resamples", n_resamples, 2, integer=True)
     rng = np.random.default_rng(draw_seed(random_state))
     w_p, w_u = w[mask], w[~mask]
     n_p, n_u = w_p.size, w_u.size

@@ -5,16 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator
-from purely.checks import LARGEST_VALUE, RandomState, draw_seed, refuse_huge
+from purely.base import PUEstimator, with_parameters
+from purely.checks import LARGEST_VALUE, RandomState, check_choice, check_number, draw_seed, refuse_huge
 from purely.class_prior import check_class_prior
 from purely.exceptions import DegenerateDataWarning, SearchBoundWarning
 from purely.folds import deal_folds, stream_folds
@@ -47,21 +48,22 @@ _BANDWIDTH_DECADES = 1.0
 _LARGEST_ALPHA = 10.0
 
 
+@with_parameters
 class LinearRatio(PUEstimator):
     """Base of the analytic estimators: a density ratio that is linear in a basis, fitted from sums over rows."""
 
     _supervised = False
 
-    basis: Any
-    n_centers: int
-    centers: Any
-    bandwidth: Any
-    alpha: Any
-    intercept: bool
-    cv: int
-    n_jobs: int | None
-    random_state: RandomState
-    sums_: BasisSums
+    basis: str | Callable[[Any], ArrayLike] = "gaussian"
+    n_centers: int = 100
+    centers: ArrayLike | None = None
+    bandwidth: ArrayLike | None = None
+    alpha: ArrayLike | None = None
+    intercept: bool = True
+    cv: int = 5
+    n_jobs: int | None = None
+    random_state: RandomState = 0
+    sums_: BasisSums = field(init=False)
 
     def _population_weights(self) -> PopulationWeights:
         raise NotImplementedError
@@ -172,12 +174,12 @@ class LinearRatio(PUEstimator):
         return X, labels
 
     def _check_cv(self) -> int:
-        return int(check_scalar(self.cv, "cv", (int, np.integer), min_val=2))
+        return check_number("cv", self.cv, 2, integer=True)
 
     def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
         """Fix the coding, the basis and the grid."""
-        check_scalar(self.n_centers, "n_centers", (int, np.integer), min_val=1)
-        check_scalar(self.intercept, "intercept", (bool, np.bool_))
+        check_number("n_centers", self.n_centers, 1, integer=True)
+        check_choice("intercept", self.intercept, (True, False))
         self.classes_ = labels.classes
         if self.alpha is not None:
             check_grid(self.alpha, "alpha", positive=False)

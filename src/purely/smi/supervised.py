@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import RandomState
+from purely.base import with_parameters
 from purely.class_prior import check_class_prior
 from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import PopulationWeights
@@ -17,6 +17,7 @@ from purely.smi.objective import pn_smi
 Floats = NDArray[np.float64]
 
 
+@with_parameters
 class PNSMI(LinearRatio):
     r"""Squared-loss mutual information from labels of both classes, in closed form (the paper's appendix E).
 
@@ -63,30 +64,7 @@ class PNSMI(LinearRatio):
 
     _supervised = True
 
-    def __init__(
-        self,
-        *,
-        basis: Any = "gaussian",
-        n_centers: int = 100,
-        centers: ArrayLike | None = None,
-        bandwidth: Any = None,
-        alpha: Any = None,
-        intercept: bool = True,
-        class_prior: float | None = None,
-        cv: int = 5,
-        n_jobs: int | None = None,
-        random_state: RandomState = 0,
-    ) -> None:
-        self.basis = basis
-        self.n_centers = n_centers
-        self.centers = centers
-        self.bandwidth = bandwidth
-        self.alpha = alpha
-        self.intercept = intercept
-        self.class_prior = class_prior
-        self.cv = cv
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    class_prior: float | None = None
 
     def _second_of_positives(self) -> bool:
         return True

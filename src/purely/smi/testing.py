@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 
-from purely.checks import RandomState, draw_seed, refuse_huge, refuse_masked
+from purely.checks import RandomState, check_number, draw_seed, refuse_huge, refuse_masked
 from purely.folds import row_keys
 from purely.labels import read_labels
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
@@ -100,9 +100,9 @@ def independence_test(
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
     if labels.positive.size != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows and y has {labels.positive.size} labels; they must match.")
-    check_scalar(n_permutations, "n_permutations", int, min_val=19)
-    check_scalar(n_centers, "n_centers", int, min_val=1)
-    check_scalar(max_rows, "max_rows", int, min_val=4)
+    check_number("n_permutations", n_permutations, 19, integer=True)
+    check_number("n_centers", n_centers, 1, integer=True)
+    check_number("max_rows", max_rows, 4, integer=True)
     seed = draw_seed(random_state)
     order = np.lexsort((labels.positive, row_keys(X, seed)))  # of equal rows the unlabelled first, wherever they stood
     rng = np.random.default_rng(seed)

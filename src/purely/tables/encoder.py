@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from purely.base import with_parameters
 from purely.checks import check_choice, check_number
 from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
@@ -75,6 +76,7 @@ class Origin:
     ids: tuple[str, ...] = ()
 
 
+@with_parameters
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Make a matrix of numbers from a table with columns of any kind.
 
@@ -136,22 +138,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     'dropped: one value in every row'
     """
 
-    def __init__(
-        self,
-        *,
-        max_levels: int = 50,
-        min_count: int = 10,
-        max_words: int = 2000,
-        scale: bool = True,
-        sparse: bool | str = "auto",
-        dtype: str = "float64",
-    ) -> None:
-        self.max_levels = max_levels
-        self.min_count = min_count
-        self.max_words = max_words
-        self.scale = scale
-        self.sparse = sparse
-        self.dtype = dtype
+    max_levels: int = 50
+    min_count: int = 10
+    max_words: int = 2000
+    scale: bool = True
+    sparse: bool | str = "auto"
+    dtype: str = "float64"
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find out what the columns hold.
