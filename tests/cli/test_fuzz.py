@@ -31,4 +31,4 @@ def test_malformed_tables():
 def test_kills_and_storms(fuzzer):
     found = fuzzer(4, 0)
     assert found.pop("problems") == []
-    assert found["runs"] == 4
+    assert found["runs"] >= 4
