@@ -188,7 +188,7 @@ FORGED = {
     "an array too few": (lambda d, a: a.pop("diagnostics_.curve"), "curve must be"),
     "an array too short": (lambda d, a: a.update({"diagnostics_.curve": np.zeros(2)}), "has the length 2"),
     "an array with more to say": (lambda d, a: d["model"]["result_"]["gaps"].update(more=1), "gaps must be"),
-    "prior out of order": (lambda d, a: d["model"]["prior_"].update(low=0.9, value=0.1), "between its ends"),
+    "prior out of order": (lambda d, a: d["model"]["prior_"].update(low=0.9, value=0.1), "low <= value <= high"),
 }
 
 
