@@ -24,8 +24,6 @@ from purely.persistence._vocabulary import (  # isort: skip
     ANY_CURVE, ANY_NUMBER, COUNT, INSIDE, NAME, NUMBER, SHARE, declare, each, estimator, model,
 )  # fmt: skip
 
-from purely.tables.cells import FORMS
-
 # -- what estimators are made of ---------------------------------------------------------------------------------------
 
 
@@ -234,8 +232,10 @@ def _check_encoder(state: State, at: Place) -> None:
     at.measure("out", state["report_"].n_features)
 
 
+_KINDS = ("number", "boolean", "date", "category", "text", "vector", "sparse", "dropped")
+
 declare("purely.tables:ColumnPlan", make=_make_column, fields={
-    **each("name action warning form", NAME), "kind": word(*FORMS), "n_missing": COUNT, **each("missing other", FLAG),
+    **each("name action warning form", NAME), "kind": word(*_KINDS), "n_missing": COUNT, **each("missing other", FLAG),
     "places": ints(None), **each("fill centre weights", array(None)), "scale": array(None, low=1e-300),
     "origin": whole(-(2**62), 2**62), "levels": many(text())})
 declare("purely.tables:EncodingReport", check=_check_report, fields={
