@@ -287,7 +287,7 @@ DISTILLED = {
     "a negative column": (in_array(f"{SUMS}.feature", 0, -2), "column out of range"),
     "a leaf that is no number": (in_array(f"{SUMS}.value", 0, np.nan), "must hold numbers"),
     "trees that overlap": (in_array(f"{SUMS}.starts", 1, 1), "child outside its tree"),
-    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "make up the whole"),
+    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "without nodes"),
     "trees beyond the end": (in_array(f"{SUMS}.starts", -1, 10**6), "make up the whole"),
 }
 
