@@ -8,12 +8,23 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
 import pytest
 
-from purely.files import FileError, MissingFileError, is_same_file, open_input, printable, replacing, shown, sweep
+from purely.files import (
+    FileError,
+    MissingFileError,
+    is_same_file,
+    is_stream,
+    open_input,
+    printable,
+    replacing,
+    shown,
+    sweep,
+)
 
 PARTIAL = ".t.bin.purely-part"
 
@@ -208,6 +219,21 @@ def test_the_standard_input_as_a_file_and_as_a_pipe(tmp_path):
     (tmp_path / "t").write_text("by file")
     with open(tmp_path / "t") as file:
         assert subprocess.run([sys.executable, "-c", code], stdin=file, capture_output=True).stdout == b"by file"
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no folder in memory")
+def test_files_in_memory_are_files_and_what_the_shell_opened_is_not():
+    assert is_stream("/dev/stdout")
+    assert is_stream("/dev/fd/1")
+    assert is_stream("/dev/null")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        target = Path(folder) / "t.bin"
+        target.write_bytes(b"old")
+        with pytest.raises(KeyboardInterrupt), replacing(target) as partial:  # noqa: PT012 - it stops half-way
+            partial.write_bytes(b"half")
+            raise KeyboardInterrupt
+        assert target.read_bytes() == b"old"
+        assert names(folder) == ["t.bin"]
 
 
 def test_what_is_no_file_is_refused(tmp_path):

@@ -50,6 +50,8 @@ STDIN = "-"
 ENDING = ".purely-part"
 #: Longest name of a file that all usual file systems allow, in bytes.
 _LONGEST_NAME = 255
+#: How names of what the shell has opened start; other files below /dev, such as those of /dev/shm, are files.
+_OPENED = ("/dev/std", "/dev/fd/", "/proc/")
 #: Targets that this process is writing, with their partial files: writing may be nested.
 _writing: ContextVar[dict[str, Path] | None] = ContextVar("writing", default=None)
 
@@ -154,7 +156,7 @@ def replacing(path: PathLike) -> Iterator[Path]:
 def is_stream(path: PathLike) -> bool:
     """Whether a path names a pipe or a device, which is written to as it is."""
     path = os.fspath(path)
-    if path.startswith(("/dev/", "/proc/")):  # also where it stands for a regular file that the shell has opened
+    if path.startswith(_OPENED):  # also where it stands for a regular file
         return True
     try:
         mode = os.stat(path).st_mode

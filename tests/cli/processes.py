@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import io
 import multiprocessing as mp
@@ -20,13 +21,16 @@ CLOSED = "closed"
 HUNG = -1000
 #: Longest time of a command, in seconds; a busy machine may need much of it.
 PATIENCE = 300
+COMMANDS = tuple(f"purely.cli._{name}" for name in ("app", "fit", "predict", "evaluate", "report", "inspect"))
 _context = mp.get_context("forkserver")
-_context.set_forkserver_preload(
-    [
-        "tests.cli.processes",
-        *(f"purely.cli._{name}" for name in ("app", "fit", "predict", "evaluate", "report", "inspect")),
-    ]
-)
+
+
+def preload(*modules):
+    """Load modules before the first process starts; all processes have them."""
+    _context.set_forkserver_preload(["tests.cli.processes", *COMMANDS, *modules])
+
+
+preload()
 
 
 @dataclass(frozen=True)
@@ -113,8 +117,8 @@ def _child(arguments, streams, troubles):
     os._exit(_main(arguments))
 
 
-def _trouble(limits=None, file_size=None, user=None, die=None, fail=None):
-    """Bounds on memory and on files, another user, and steps of the file system at which to die or to fail.
+def _trouble(limits=None, file_size=None, powerless=False, die=None, fail=None):
+    """Bounds on memory and on files, permissions that bind root too, steps of the file system at which to die or fail.
 
     `die` is (folder, step, signal), `fail` is (folder, step): at that many events of the folder's files (opened for
     writing, renamed, removed) the process dies, or finds no space left.
@@ -122,10 +126,8 @@ def _trouble(limits=None, file_size=None, user=None, die=None, fail=None):
     for bound, kind in ((limits, resource.RLIMIT_AS), (file_size, resource.RLIMIT_FSIZE)):
         if bound is not None:
             resource.setrlimit(kind, (bound, bound))
-    if user is not None and os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(user)
-        os.setuid(user)
+    if powerless:
+        _give_up_capabilities()
     if die is not None or fail is not None:
         folder, step = (die or fail)[:2]
         seen = []
@@ -141,6 +143,14 @@ def _trouble(limits=None, file_size=None, user=None, die=None, fail=None):
                     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
         sys.addaudithook(watch)
+
+
+def _give_up_capabilities():
+    """Be root in name only: its files stay readable by their owner, and a lost permission is lost."""
+    version, this_process, no_capability = 0x20080522, 0, (ctypes.c_uint32 * 6)()
+    header = (ctypes.c_uint32 * 2)(version, this_process)
+    if sys.platform == "linux" and ctypes.CDLL(None, use_errno=True).capset(header, no_capability):
+        raise OSError(ctypes.get_errno(), "capabilities cannot be given up")
 
 
 def _main(arguments):

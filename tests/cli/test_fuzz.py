@@ -34,4 +34,4 @@ def test_kills_and_storms(fuzzer, n):
     """Every command is killed once while it writes, and every storm blows once."""
     found = fuzzer(n, 0)
     assert found.pop("problems") == []
-    assert found["runs"] == n
+    assert found["runs"] >= n  # a run that ends before the kill is made again

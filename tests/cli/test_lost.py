@@ -18,6 +18,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
+from purely.cli._data import check_output
+from purely.cli._session import CommandError
 from tests.cli.conftest import make_customers
 from tests.cli.processes import CLOSED, ended, start
 
@@ -185,6 +187,13 @@ def test_devices_are_written_to_and_links_are_followed(model, table, tmp_path):
     assert ended("predict", model, table, "-o", link).status == 0
     assert link.is_symlink()
     assert len(real.read_text().splitlines()) == 401
+
+
+def test_an_input_that_the_shell_has_opened_for_writing_is_no_output(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,b\n1,2\n")
+    with table.open("r+b") as opened, pytest.raises(CommandError, match="is an input of this command"):
+        check_output(Path(f"/dev/fd/{opened.fileno()}"), [table], endings=[".csv"], force=True)
 
 
 # -- 5. the header ----------------------------------------------------------------------------------------------------

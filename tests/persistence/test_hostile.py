@@ -188,7 +188,7 @@ FORGED = {
     "an array too few": (lambda d, a: a.pop("diagnostics_.curve"), "curve must be"),
     "an array too short": (lambda d, a: a.update({"diagnostics_.curve": np.zeros(2)}), "has the length 2"),
     "an array with more to say": (lambda d, a: d["model"]["result_"]["gaps"].update(more=1), "gaps must be"),
-    "prior out of order": (lambda d, a: d["model"]["prior_"].update(low=0.9, value=0.1), "between its ends"),
+    "prior out of order": (lambda d, a: d["model"]["prior_"].update(low=0.9, value=0.1), "low <= value <= high"),
 }
 
 
@@ -287,7 +287,7 @@ DISTILLED = {
     "a negative column": (in_array(f"{SUMS}.feature", 0, -2), "column out of range"),
     "a leaf that is no number": (in_array(f"{SUMS}.value", 0, np.nan), "must hold numbers"),
     "trees that overlap": (in_array(f"{SUMS}.starts", 1, 1), "child outside its tree"),
-    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "make up the whole"),
+    "a tree without nodes": (in_array(f"{SUMS}.starts", 1, 0), "without nodes"),
     "trees beyond the end": (in_array(f"{SUMS}.starts", -1, 10**6), "make up the whole"),
 }
 

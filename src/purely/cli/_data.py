@@ -212,13 +212,15 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
 
     `endings` are those it may have; none stands for a model.
     """
-    if out is None or is_stream(out):
+    if out is None:
         return
     name, ending = shown(out, 120), out.suffix.lower()
     for path in inputs:
         if path is not None and is_same_file(out, path):
             what = "the standard input" if str(path) == STDIN else "an input of this command"
             raise CommandError(f"the output {name!r} is {what}, which it would replace; name another file.")
+    if is_stream(out):
+        return
     if endings and ending not in endings:
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):

@@ -17,7 +17,7 @@ from purely.persistence._fields import (  # isort: skip
     FLAG, STARTS, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
-from purely.persistence._schema import State, part
+from purely.persistence._schema import State, make, part
 from purely.persistence._trees import FOREST, check_sums, taken_forest
 
 from purely.persistence._vocabulary import (  # isort: skip
@@ -25,10 +25,6 @@ from purely.persistence._vocabulary import (  # isort: skip
 )  # fmt: skip
 
 # -- what estimators are made of ---------------------------------------------------------------------------------------
-
-
-def _check_prior(state: State, at: Place) -> None:
-    at.need(state["low"] <= state["value"] <= state["high"], "must have its value between its ends")
 
 
 def _check_posterior(state: State, at: Place) -> None:
@@ -81,7 +77,7 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 _LAYERS = many(row(array(None, None), array(None), FLAG))
 _DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE)
 
-declare("purely.class_prior:Prior", check=_check_prior, fields={
+declare("purely.class_prior:Prior", fields={
     **each("value low high", SHARE), "level": INSIDE, "upper_bound": none_or(SHARE), "determined": FLAG})
 declare("purely.calibration:ScoreCalibration", fields={
     **each("knots log_odds", array("k", rising=True)), "end_slope": number(0.0)})
@@ -219,32 +215,11 @@ _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 
 # -- tables ------------------------------------------------------------------------------------------------------------
 
-_NUMBER_FORMS = ("plain", "marks", "comma", "plain%", "marks%", "comma%")
-_DATE_FORMS = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
-#: How the cells of a kind of column may be written; a vector's form is its width.
-_FORMS: dict[str, tuple[str, ...]] = {
-    "number": ("typed", *_NUMBER_FORMS), "date": ("typed", *_DATE_FORMS), "vector": (),
-    "dropped": ("", "typed", *_NUMBER_FORMS, *_DATE_FORMS),
-    **dict.fromkeys(("boolean", "category", "text", "sparse"), ("",))}
-#: What a kind of column has; all else is empty.
-_PARTS = {
-    "category": ("levels", "other", "missing"), "text": ("levels", "weights"), "sparse": ("places",), "dropped": (),
-    **dict.fromkeys(("number", "boolean", "date", "vector"), ("places", "fill", "centre", "scale", "missing"))}
 
-
-def _check_column(state: State, at: Place) -> None:
-    kind, form, places, levels = state["kind"], state["form"], state["places"], state["levels"]
-    width = {"number": 1, "boolean": 1, "date": 5, "vector": places.size, "sparse": 2**31}.get(kind, 0)
-    known = form == str(places.size) if kind == "vector" else form in _FORMS[kind]
-    at.need(known, "is written in a way that its kind does not know")
-    for name in {"levels", "other", "missing", "weights", "places", "fill", "centre", "scale"} - {*_PARTS[kind]}:
-        at.need(not np.size(state[name]) or state[name] is False, f"has {name}, which its kind has not")
-    sizes = {state[name].size for name in ("fill", "centre", "scale")}
-    at.need(sizes == {0 if kind == "sparse" else places.size}, "has another width than it says")
-    right = not places.size or (places[0] >= 0 and places[-1] < width and (np.diff(places) > 0).all())
-    at.need(right, "has parts that its kind has not")
-    at.need(kind != "text" or state["weights"].size == len(levels), "has another number of words than it says")
-    at.need(len(set(levels)) == len(levels), "has a level or a word twice")
+def _make_column(cls: Any, state: State) -> Any:
+    made = make(cls, state)
+    made.check()
+    return made
 
 
 def _check_report(state: State, at: Place) -> None:
@@ -257,8 +232,10 @@ def _check_encoder(state: State, at: Place) -> None:
     at.measure("out", state["report_"].n_features)
 
 
-declare("purely.tables:ColumnPlan", check=_check_column, fields={
-    **each("name action warning form", NAME), "kind": word(*_FORMS), "n_missing": COUNT, **each("missing other", FLAG),
+_KINDS = ("number", "boolean", "date", "category", "text", "vector", "sparse", "dropped")
+
+declare("purely.tables:ColumnPlan", make=_make_column, fields={
+    **each("name action warning form", NAME), "kind": word(*_KINDS), "n_missing": COUNT, **each("missing other", FLAG),
     "places": ints(None), **each("fill centre weights", array(None)), "scale": array(None, low=1e-300),
     "origin": whole(-(2**62), 2**62), "levels": many(text())})
 declare("purely.tables:EncodingReport", check=_check_report, fields={

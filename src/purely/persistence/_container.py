@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from purely.files import replacing, shown
 from purely.persistence._errors import ModelFileError, UnsupportedModelError
-from purely.persistence._fields import TYPES
+from purely.persistence._fields import TYPE_NAMES, TYPES
 
 #: Version of the format; 1 was that of the development versions before 0.1.
 FORMAT = 2
@@ -41,11 +41,10 @@ _GIVE = "give the path of one that purely.save has written"
 
 def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a document and its arrays; the largest items come first, so that every array is aligned."""
-    names = {dtype: name for name, dtype in TYPES.items()}
     table: dict[str, Any] = {}
     contents, end = [], 0
     for name, a in sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])):
-        table[name] = {"dtype": names[a.dtype], "shape": list(a.shape), "data_offsets": [end, end + a.nbytes]}
+        table[name] = {"dtype": TYPE_NAMES[a.dtype], "shape": list(a.shape), "data_offsets": [end, end + a.nbytes]}
         contents.append(a.reshape(-1).view(np.uint8).data if a.size else b"")
         end += a.nbytes
     text = _dumps({"format": FORMAT, **document})
@@ -80,7 +79,7 @@ class StoredArrays(dict[str, Any]):
         _need(whole, "was cut while it was read; load it again")
         # An array of truth values whose bytes are neither 0 nor 1 breaks NumPy's own counting.
         right = not array.size or array.dtype != bool or as_bytes.max() <= 1
-        _need(right, f"is damaged: the truth values {shown(name, 300)} are none; copy or save it again")
+        _need(right, "is damaged: truth values in it are none; copy or save it again")
         return array
 
 
@@ -173,8 +172,6 @@ def _parse(data: bytes) -> dict[str, Any]:
         found = json.loads(data.decode("ascii"), object_pairs_hook=_unique, parse_constant=_finite, parse_float=_finite)
     except ModelFileError:
         raise
-    except RecursionError:
-        raise ModelFileError("the file is nested too deeply to be a model; do not trust its source.") from None
     except ValueError as error:
         raise ModelFileError(
             f"the file is damaged: its header is no JSON ({shown(error, 300)}). Copy it again."

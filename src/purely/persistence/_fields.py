@@ -36,6 +36,7 @@ TYPES = {
     f"{kind.upper()}{8 * n}": np.dtype(f"<{kind}{n}") for kind in "iuf" for n in (1, 2, 4, 8) if kind != "f" or n > 1
 }
 TYPES["BOOL"] = np.dtype(bool)
+TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 _LISTED = re.compile(r"\|O|<U[1-9]\d{0,3}")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 #: A line end or a tab is part of many a column's name; what else a terminal obeys is not.
@@ -242,10 +243,10 @@ def record(fields: Mapping[str, Field], optional: str = "") -> Field:
 
 def read_fields(node: Json, fields: Mapping[str, Field], optional: Any, at: Place) -> dict[str, Any]:
     """Values by name: none that is not declared, none missing that is not optional."""
-    for name in node:
-        at.need(name in fields, f"holds {shown(name, 60)!r}, which is not declared")
-    for name in fields:
-        at.need(name in node or name in optional, f"lacks {name!r}")
+    unknown = next((name for name in node if name not in fields), None)
+    at.need(unknown is None, f"holds {shown(unknown, 60)!r}, which is not declared")
+    lacking = next((name for name in fields if name not in node and name not in optional), None)
+    at.need(lacking is None, f"lacks {lacking!r}")
     made = {name: of(node[name], at.at(name)) for name, of in fields.items() if name in node}
     return {name: made[name] for name in node}
 

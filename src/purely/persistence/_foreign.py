@@ -21,11 +21,9 @@ from numpy.typing import NDArray
 from purely.persistence._errors import Misfit, Untrusted
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, TYPES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
+    FLAG, NOTHING, TYPE_NAMES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
 )  # fmt: skip
 from purely.persistence._schema import SCHEMAS, imported, part, schema_of
-
-_TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 
 
 def write(value: Any, at: Place) -> Json:
@@ -42,7 +40,7 @@ def write(value: Any, at: Place) -> Json:
         named = all(isinstance(key, str) for key in value)
         found = [[write(k, at), write(v, at.at(k if named else i))] for i, (k, v) in enumerate(value.items())]
         return {"dict": dict(found) if named else found}
-    if type(value) is np.ndarray and value.dtype.newbyteorder("<") in _TYPE_NAMES:
+    if type(value) is np.ndarray and value.dtype.newbyteorder("<") in TYPE_NAMES:
         return _write_array(value, at)
     if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "UO":
         return {"dtype": value.dtype.str, "items": write(value.tolist(), at)}
@@ -63,7 +61,7 @@ def _write_array(value: NDArray[Any], at: Place) -> Json:
         kind = next(k for k in smaller if np.iinfo(k).min <= low and high <= np.iinfo(k).max)
     at.need(at.path not in at.store.arrays, "has the name of another place")
     at.store.arrays[at.path] = np.asarray(value.T if turned else value, kind, order="C")
-    return {"array": _TYPE_NAMES[dtype]} | ({"order": "F"} if turned else {})
+    return {"array": TYPE_NAMES[dtype]} | ({"order": "F"} if turned else {})
 
 
 # -- other packages ----------------------------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ class Schema:
         try:
             return self.make(self.cls, state)
         except (TypeError, ValueError) as error:
-            raise Misfit(f"{at.path or 'the model'} is no {self.name} ({shown(error, 300)})") from None
+            raise Misfit(f"{at.path or 'the model'} is no {self.name} ({shown(error, 300).rstrip('.')})") from None
 
 
 #: Classes that model files may hold, by the name that files give them.

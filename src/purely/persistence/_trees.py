@@ -64,14 +64,14 @@ def _records(parts: State, dtype: Any, at: Place) -> tuple[NDArray[Any], Ints]:
     for name in made.dtype.names:
         made[name] = parts[name]
         at.need(made[name].dtype.kind == "f" or (made[name] == parts[name]).all(), f"has a {name} that is too large")
-    at.need(starts.size > 1 and starts[0] == 0 and starts[-1] == made.size, "has trees that do not make up the whole")
-    at.need((np.diff(starts) > 0).all(), "has a tree without nodes")
     return made, starts
 
 
 def _parents(left: Ints, right: Ints, leaf: NDArray[np.bool_], starts: Ints, at: Place) -> Ints:
     """The parent of every node, the first of a tree being its own; no path leaves its tree, or never ends."""
     sizes = np.diff(starts)
+    at.need(starts.size > 1 and starts[0] == 0 and starts[-1] == leaf.size, "has trees that do not make up the whole")
+    at.need((sizes > 0).all(), "has a tree without nodes")
     first, end = np.repeat(starts[:-1], sizes), np.repeat(starts[1:], sizes)
     inner = np.flatnonzero(~leaf)
     children, parents = np.concatenate([(first + left)[inner], (first + right)[inner]]), np.tile(inner, 2)
@@ -82,6 +82,18 @@ def _parents(left: Ints, right: Ints, leaf: NDArray[np.bool_], starts: Ints, at:
     parent = np.arange(leaf.size)
     parent[children] = parents
     return parent
+
+
+def _checked(left: Ints, right: Ints, columns: Ints, threshold: NDArray[Any], starts: Ints, at: Place) -> Ints:
+    """The parents of nodes whose children are -1 in leaves; every inner node has two, a column and a threshold."""
+    leaf = left == -1
+    asked = columns[~leaf]
+    at.need((leaf == (right == -1)).all(), "has a node with one child")
+    at.need(not np.isnan(threshold[~leaf]).any(), "has a threshold that is no number")
+    at.need(
+        not asked.size or 0 <= asked.min() <= asked.max() < at.lengths.get("d", 0), "asks for a column out of range"
+    )
+    return _parents(left, right, leaf, starts, at)
 
 
 def _depths(parent: Ints, starts: Ints) -> Ints:
@@ -96,12 +108,9 @@ def _read_trees(node: Json, at: Place) -> list[Tree]:
     """Decision trees of scikit-learn."""
     parts = record(SPLITS)(node, at)
     nodes, starts = _records(parts, NODE_DTYPE, at)
-    shares, width, leaf = parts["shares"].astype(np.float64), at.lengths.get("d", 0), nodes["left_child"] == -1
-    at.need((leaf == (nodes["right_child"] == -1)).all(), "has a node with one child")
-    at.need(not np.isnan(nodes["threshold"][~leaf]).any(), "has a threshold that is no number")
-    columns = nodes["feature"][~leaf]
-    at.need(not columns.size or 0 <= columns.min() <= columns.max() < width, "asks for a column out of range")
-    depths = _depths(_parents(nodes["left_child"], nodes["right_child"], leaf, starts, at), starts)
+    shares, width = parts["shares"].astype(np.float64), at.lengths.get("d", 0)
+    parents = _checked(nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["threshold"], starts, at)
+    depths = _depths(parents, starts)
     trees = []
     for (a, b), depth in zip(pairwise(starts.tolist()), depths.tolist(), strict=True):
         trees.append(Tree(width, np.array([shares.shape[1]], dtype=np.intp), 1))
@@ -112,12 +121,8 @@ def _read_trees(node: Json, at: Place) -> list[Tree]:
 
 def check_sums(state: State, at: Place) -> None:
     """Refuse tables of trees, :class:`purely.collapsed.TreeScore`, that a walk would leave."""
-    starts, leaf, columns = state["starts"].astype(np.int64), state["left"] == -1, state["feature"]
-    right = starts.size > 1 and starts[0] == 0 and starts[-1] == leaf.size and (np.diff(starts) > 0).all()
-    at.need(right, "has trees that do not make up the whole")
-    at.need((leaf == (state["right"] == -1)).all(), "has a node with one child")
-    at.need(leaf.all() or columns[~leaf].min() >= 0, "asks for a column out of range")
-    _parents(state["left"].astype(np.int64), state["right"].astype(np.int64), leaf, starts, at)
+    left, right, starts = (state[name].astype(np.int64) for name in ("left", "right", "starts"))
+    _checked(left, right, state["feature"], state["threshold"], starts, at)
 
 
 def _read_tree(node: Json, at: Place) -> Tree:

@@ -42,6 +42,15 @@ _NUMBERS = {
 }
 #: How dates are written; the time of day, where there is one, follows as 14:05 or 14:05:59.
 _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
+_WRITTEN = ("typed", *_NUMBERS, *(f"{form}%" for form in _NUMBERS))
+#: How the cells of a kind of column may be written; a vector's form is its width.
+FORMS: dict[str, tuple[str, ...]] = {
+    "number": _WRITTEN,
+    "date": ("typed", *_DATES),
+    "dropped": ("", *_WRITTEN, *_DATES),
+    "vector": (),
+    **dict.fromkeys(("boolean", "category", "text", "sparse"), ("",)),
+}
 _TRUE, _FALSE = pa.array(["true", "t", "yes", "y", "1"]), pa.array(["false", "f", "no", "n", "0"])
 _ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|rowid|rownum)$|^(id|uuid|unnamed.*|column 1)$|[a-z]I[dD]$")
 

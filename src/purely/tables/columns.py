@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.preprocessing import normalize
 
 from purely.files import shown
-from purely.tables.cells import LARGEST, Cells, Kind, guess, read
+from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
 
 __all__ = ["ColumnPlan", "Encoded", "Settings", "encode_column", "fit_column", "read_column"]
 
@@ -25,6 +25,15 @@ Places = NDArray[np.int64]
 SMALLEST = 1e-150
 #: Parts of a date.
 _PARTS = ("year", "month", "day of week", "hour", "elapsed days")
+_SCALED = ("places", "fill", "centre", "scale", "missing")
+#: What the plan of a kind of column has; all else is empty.
+_HELD = {
+    "category": ("levels", "other", "missing"),
+    "text": ("levels", "weights"),
+    "sparse": ("places",),
+    "dropped": (),
+    **dict.fromkeys(("number", "boolean", "date", "vector"), _SCALED),
+}
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,11 @@ class Settings:
     min_count: int
     max_words: int
     scale: bool
+
+
+def _need(condition: object, words: str) -> None:
+    if not condition:
+        raise ValueError(words)
 
 
 def _none() -> Floats:
@@ -91,6 +105,23 @@ class ColumnPlan:
     levels: tuple[str, ...] = ()
     other: bool = False
     weights: Floats = field(default_factory=_none, repr=False)
+
+    def check(self) -> None:
+        """Refuse a plan that no column has: one that comes from a file may say anything."""
+        places, levels = self.places, self.levels
+        width = {"number": 1, "boolean": 1, "date": len(_PARTS), "vector": places.size, "sparse": 2**31}
+        last = width.get(self.kind, 0) - 1
+        known = self.form == str(places.size) if self.kind == "vector" else self.form in FORMS[self.kind]
+        _need(known, "it is written in a way that its kind does not know")
+        for name in {"levels", "other", "weights", *_SCALED} - {*_HELD[self.kind]}:
+            held = getattr(self, name)
+            _need(not np.size(held) or held is False, f"it has {name}, which its kind has not")
+        sizes = {self.fill.size, self.centre.size, self.scale.size}
+        _need(sizes == {0 if self.kind == "sparse" else places.size}, "it has another width than it says")
+        right = not places.size or (places[0] >= 0 and places[-1] <= last and (np.diff(places) > 0).all())
+        _need(right, "it has parts that its kind has not")
+        _need(self.kind != "text" or self.weights.size == len(levels), "it has another number of words than it says")
+        _need(len(set(levels)) == len(levels), "it has a level or a word twice")
 
     @property
     def n_features(self) -> int:
