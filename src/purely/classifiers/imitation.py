@@ -28,13 +28,13 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 #: Units of either layer, rows of a training step, steps, and the largest learning rate.
-WIDTH, BATCH, STEPS, RATE = 32, 512, 4000, 4e-3
+WIDTH, BATCH, STEPS, RATE = 32, 512, 12_000, 4e-3
 #: The weight *c*.
 ORDER = 0.02
 #: Rows that a network is taught with; rows and steps of a first one, which shows whether there is any hope.
 TAUGHT, FIRST_TAUGHT, FIRST_STEPS = 160_000, 30_000, 1500
 #: A first network that errs by more than this many times what is allowed stays the last.
-HOPE = 2.0
+HOPE = 2.5
 #: Rows that a network scores at a time: what lies between its layers stays in a processor's cache.
 SCORED_ROWS = 4096
 #: A column whose mean is more than this many standard deviations from 0 is centred before it is rounded.
