@@ -20,6 +20,7 @@ COMMON = ("--label", "fraud", "--drop", "truth", "--id", "customer")
 COMMANDS = (
     *("inspect", "information", "prior", "represent", "fit", "predict", "evaluate", "audit", "report", "demo"),
     "monitor",
+    "export",
     "datasets",
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from copy import copy
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,6 +22,7 @@ from sklearn.tree import DecisionTreeClassifier
 import purely
 from purely import classifiers, prior, representation, smi
 from purely.audit import draw_audit, read_audit
+from purely.classifiers.imitation import train
 
 WORDS = np.array(["price", "rate", "loan", "bond", "stock", "game", "team", "goal", "match", "coach"])
 _SCORED: dict[str, Any] = {"ratio": "linear"}
@@ -116,7 +118,15 @@ def declared_models() -> dict[str, tuple[Any, Any]]:
     if "sparse table" in fitted:  # as the command line notes it
         fitted["sparse table"][0].origin_ = Origin("t.csv", 100, "fraud", "1", None, ("customer",))
     fitted["audited"] = _audited(fitted["logistic"][0], X, y), X
+    fitted["imitated"] = _imitated(fitted["distilled"][0], X), X
     return fitted
+
+
+def _imitated(model: Any, X: Any) -> Any:
+    """A distilled classifier with a network; of so few rows none would be made."""
+    made = copy(model)
+    made.imitation_ = train(X, model.log_odds(X), np.random.default_rng(0), 20)
+    return made
 
 
 def _audited(model: Any, X: Any, y: Any) -> Any:

@@ -275,13 +275,16 @@ class PUClassifier(BasePUClassifier):
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
 
     def distil(self, X: Any = None) -> DistilledPUClassifier:
-        """A classifier that gives the same answers several times as fast, for many rows or for one at a time.
+        """A classifier that gives the same answers, or nearly so, faster; for many rows or for one at a time.
+
+        Given rows, a small network is tried in the place of the stack, see :class:`DistilledPUClassifier`; without, or
+        where it errs too much, the stack is multiplied out.
 
         Parameters
         ----------
         X : array, sparse matrix or data frame of shape (n, d), optional
-            Rows to measure the difference on; by default those that a kernel member has kept, or rows like the values
-            at which trees divide columns.
+            Rows of the pool, to learn from and to measure the difference on; by default it is measured on rows that a
+            kernel member has kept, or on rows like the values at which trees divide columns.
 
         Returns
         -------

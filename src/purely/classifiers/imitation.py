@@ -1,7 +1,7 @@
 r"""One small network in the place of a stack: the log-odds of a pool's rows in two matrix products.
 
 The network is :math:`g(x) = w_3^\top \operatorname{relu}(W_2 \operatorname{relu}(W_1 x + b_1) + b_2) + b_3` with layers
-of 64 units. It is trained on log-odds :math:`t_i` that a classifier has given to rows :math:`x_i`, to minimise
+of 32 units. It is trained on log-odds :math:`t_i` that a classifier has given to rows :math:`x_i`, to minimise
 
 .. math:: \frac1n \sum_i \Bigl[ \log(1 + e^{g(x_i)}) - \sigma(t_i) \, g(x_i) + c \, |g(x_i) - t_i| \Bigr]
 
@@ -27,14 +27,14 @@ __all__ = ["Imitation", "imitate"]
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
-#: Units of either layer, rows of a training step, passes over the rows, and the largest learning rate.
-WIDTH, BATCH, EPOCHS, RATE = 64, 512, 12, 4e-3
+#: Units of either layer, rows of a training step, steps, and the largest learning rate.
+WIDTH, BATCH, STEPS, RATE = 32, 512, 12_000, 4e-3
 #: The weight *c*.
 ORDER = 0.02
-#: Rows that a network is taught with, and those of a first one, which shows whether there is any hope.
-TAUGHT, FIRST_TAUGHT = 160_000, 30_000
+#: Rows that a network is taught with; rows and steps of a first one, which shows whether there is any hope.
+TAUGHT, FIRST_TAUGHT, FIRST_STEPS = 160_000, 30_000, 1500
 #: A first network that errs by more than this many times what is allowed stays the last.
-HOPE = 2.0
+HOPE = 2.5
 #: Rows that a network scores at a time: what lies between its layers stays in a processor's cache.
 SCORED_ROWS = 4096
 #: A column whose mean is more than this many standard deviations from 0 is centred before it is rounded.
@@ -94,7 +94,7 @@ def imitate(
     rows = rows[rng.permutation(len(rows))[:TAUGHT]]
     rows = np.concatenate([rows, mixed_rows(rows, TAUGHT - len(rows), rng)])
     taught = says(rows[:FIRST_TAUGHT])
-    first = train(rows[:FIRST_TAUGHT], taught, rng)
+    first = train(rows[:FIRST_TAUGHT], taught, rng, FIRST_STEPS)
     if good(first) > HOPE:
         return None
     found = train(rows, np.concatenate([taught, says(rows[FIRST_TAUGHT:])]), rng)
@@ -109,7 +109,7 @@ def mixed_rows(X: Floats, n: int, rng: np.random.Generator) -> Floats:
     return np.where(rng.random(rows.shape) < share, others, rows)
 
 
-def train(X: Floats, log_odds: Floats, rng: np.random.Generator) -> Imitation:
+def train(X: Floats, log_odds: Floats, rng: np.random.Generator, n_steps: int = STEPS) -> Imitation:
     """A network with the log-odds of the rows."""
     mean, scale = X.mean(axis=0), X.std(axis=0)
     scale = np.where(scale > 1e-12 * (1.0 + np.abs(mean)), scale, 1.0)
@@ -120,13 +120,12 @@ def train(X: Floats, log_odds: Floats, rng: np.random.Generator) -> Imitation:
     weights += [np.zeros(layer.shape[1], dtype=np.float32) for layer in layers]
     weights[-1][:] = target.mean()
     adam = Adam(weights)
-    n_batches = max(1, len(rows) // BATCH)
-    for epoch in range(EPOCHS):
-        order = rng.permutation(len(rows))
-        for i in range(n_batches):
-            chosen = order[i * BATCH : (i + 1) * BATCH]
-            done = (epoch + i / n_batches) / EPOCHS
-            adam.step(_gradient(weights, rows[chosen], target[chosen], probability[chosen]), _rate(done))
+    order = np.zeros(0, dtype=np.intp)
+    for step in range(n_steps):
+        if order.size < min(BATCH, len(rows)):
+            order = rng.permutation(len(rows))
+        chosen, order = order[:BATCH], order[BATCH:]
+        adam.step(_gradient(weights, rows[chosen], target[chosen], probability[chosen]), _rate(step / n_steps))
     offset = np.where(np.abs(mean) > FAR * scale, mean, 0.0)
     first = weights[0] / scale[:, None]
     bias = weights[3] - (mean - offset) @ first

@@ -30,6 +30,7 @@ COMMANDS = {
     "represent": "What do the data look like?",
     "fit": "Learn a classifier and save it.",
     "predict": "Which ones? Scores of any number of rows.",
+    "export": "The model as an ONNX graph.",
     "evaluate": "Can it be trusted, without negatives?",
     "audit": "A few labels that settle it.",
     "monitor": "Has the pool changed?",

@@ -34,6 +34,7 @@ FEWEST, FEW = 10, 100
 SIGNATURES = {
     ".parquet": (b"PAR1",),
     ".pq": (b"PAR1",),
+    ".onnx": (b"\x08",),  # the version of the format comes first
     ".png": (b"\x89PNG",),
     ".pdf": (b"%PDF",),
     ".svg": (b"<?xml", b"<svg"),

@@ -184,7 +184,10 @@ def _train(
     by_model = FoldScorer(scores, np.ones(len(models)), 0.0, seed).by_model(X, keys)
     found = stack_ratios(by_model, positive)
     intercept = float(np.mean(found.score - found.weights @ by_model))
-    return FoldScorer(scores, found.weights, intercept, seed), found.score
+    counted = np.flatnonzero(found.weights)  # what has no weight need not score a hundred million rows
+    return FoldScorer(
+        [[own[i] for i in counted] for own in scores], found.weights[counted], intercept, seed
+    ), found.score
 
 
 def _fit(model: Any, X: Floats, positive: NDArray[np.bool_]) -> Score:

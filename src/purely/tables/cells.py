@@ -194,7 +194,7 @@ def read(column: pa.Array, kind: Kind, form: str) -> Cells:
         dates = _dates(column)
         return Cells(dates, column.null_count)
     numbers = _numbers(column)
-    nans = np.isnan(numbers).sum() if pa.types.is_floating(column.type) else column.null_count
+    nans = np.count_nonzero(np.isnan(numbers)) if pa.types.is_floating(column.type) else column.null_count
     return Cells(numbers[:, None], int(nans))
 
 
