@@ -4,7 +4,7 @@ Three kinds of pools:
 
 - *overlap*: two overlapping normal classes, `PUClassifier(members="light")`, shares of .01, .05 and .3;
 - *tables*: ``PURELY_DATA/tabular``, models fitted to labels by five mechanisms (`experiments/biased.py`), rows drawn so
-  that shares of .005 to .7 are positive;
+  that shares of .005 to .7 are positive; every other table is for choosing constants (column `half`);
 - *scores*: normal classes with scores that are right, shifted, stretched, noisy, useless, turned round, coarse, or that
   miss a third of the positives.
 
@@ -27,7 +27,15 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from experiments.biased import MECHANISMS, Scores, biased_draw, fitted_scores, overlapping_scores, table_names
+from experiments.biased import (
+    MECHANISMS,
+    Scores,
+    biased_draw,
+    dealt_half,
+    fitted_scores,
+    overlapping_scores,
+    table_names,
+)
 from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import provenance
 from purely.audit import draw_audit, read_audit
@@ -84,6 +92,8 @@ def audit(pool: dict[str, Any], n: int, seed: int, rounds: int = 1) -> dict[str,
         "share": share.value,
         "low": share.low,
         "high": share.high,
+        "draws_low": np.quantile(result.posterior.total / q.size, 0.05),  # before intervals are made longer
+        "draws_high": np.quantile(result.posterior.total / q.size, 0.95),
         "found": result.n_positive,
         "uniform_variance": y.mean() * (1.0 - y.mean()) / n * (1.0 - n / q.size),
         "called": int(called.sum()),
@@ -107,6 +117,7 @@ def table_rows(name: str, mechanism: Any, seed: int, folder: Path) -> list[dict[
     warnings.filterwarnings("ignore")
     scores = fitted_scores(name, mechanism, seed, folder)
     said = {"kind": "tables", "source": name, "mechanism": mechanism, "draw": seed, "estimate": scores.prior[0]}
+    said |= {"half": dealt_half(name), "fit_commit": str(scores.commit)}
     rows = []
     for number, asked in enumerate(SHARES):
         rng = np.random.default_rng([number, seed, zlib.crc32(f"{name} {mechanism}".encode())])
@@ -204,6 +215,7 @@ def summarise(rows: pd.DataFrame) -> str:
     """The rows of the issue's table."""
     rows = rows.copy()
     rows["covers"] = (rows.low <= rows.truth) & (rows.truth <= rows.high)
+    rows["covers_draws"] = (rows.draws_low <= rows.truth) & (rows.truth <= rows.draws_high)
     rows["above"], rows["below"] = rows.truth < rows.low, rows.truth > rows.high
     rows["error"], rows["error_without"] = (rows.share - rows.truth).abs(), (rows.without - rows.truth).abs()
     rows["width"] = rows.high - rows.low
@@ -216,12 +228,12 @@ def summarise(rows: pd.DataFrame) -> str:
         table = overlap.groupby(["asked", "rounds"])[["error", "error_without", "covers", "width", "kept"]].mean()
         table["variance_to_uniform"] = square / overlap.groupby(["asked", "rounds"]).uniform_variance.mean()
         parts.append(f"overlapping classes, 100 labels\n{table.round(4).to_string()}")
-    columns = ["covers", "above", "below", "error", "error_without", "width", "promised", "kept"]
+    columns = ["covers", "covers_draws", "above", "below", "error", "error_without", "width", "promised", "kept"]
     for kind in ("tables", "scores"):
         own = (
             rows[(rows.kind == kind) & rows.error_before.isna()] if "error_before" in rows else rows[rows.kind == kind]
         )
-        for by in ("asked", "n", "mechanism" if kind == "tables" else "source") if len(own) else ():
+        for by in ("asked", "n", *(("mechanism", "half") if kind == "tables" else ("source",))) if len(own) else ():
             table = own[columns].astype(float).groupby(own[by]).mean()
             table.insert(0, "audits", own.groupby(by).size())
             parts.append(f"{kind} by {by}\n{table.round(3).to_string()}")
@@ -237,8 +249,10 @@ def summarise(rows: pd.DataFrame) -> str:
             table[f"error_{name}_bad"] = bad.groupby("mechanism")[f"error_{name}"].mean()
         table["biased_found"] = (tested.p_value < 0.05).groupby(tested.mechanism).mean()
         parts.append(f"100 labels at a share of .3, errors on new rows\n{table.round(3).to_string()}")
-        means = bad[["error_before", "error_after", "error_refined"]].mean().round(3).to_dict()
-        parts.append(f"where the error was above .2: {means}")
+        means = bad.groupby("half")[["error_before", "error_after", "error_refined"]].mean()
+        means.loc["all"] = bad[["error_before", "error_after", "error_refined"]].mean()
+        means["draws"] = bad.groupby("half").size().reindex(means.index).fillna(len(bad))
+        parts.append(f"where the error was above .2, by half of the tables\n{means.round(3).to_string()}")
     return "\n\n".join(parts)
 
 
