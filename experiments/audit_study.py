@@ -176,6 +176,11 @@ class Remembered:
         """Log-odds of rows that are known."""
         return logit(np.clip([self.known[self._key(x)] for x in X], 1e-12, 1.0 - 1e-12))
 
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of both classes of rows that are known."""
+        q = expit(self.log_odds(X))
+        return np.column_stack([1.0 - q, q])
+
 
 def score_rows(wrong: str, seed: int) -> list[dict[str, Any]]:
     """Audits of normal classes with scores that are wrong in one way."""

@@ -22,7 +22,7 @@ import pandas as pd
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
 
-from experiments.biased import MECHANISMS, PRIOR, fitted_scores, table_names
+from experiments.biased import MECHANISMS, PRIOR, dealt_half, fitted_scores, table_names
 from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import provenance
 from purely.audit import Sensitivity
@@ -47,20 +47,23 @@ def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
     warnings.filterwarnings("ignore")
     scores = fitted_scores(name, mechanism, 0, folder)
     z = logit(np.clip(scores.test, 1e-12, 1.0 - 1e-12))
+    # without a named column the classifier is PUClassifier itself
+    aware, aware_prior = (scores.aware, scores.aware_prior) if mechanism == "column" else (scores.test, scores.prior)
     return {
         "study": "areas",
         "table": name,
+        "half": dealt_half(name),
         "mechanism": mechanism,
         "area": roc_auc_score(scores.truth, scores.test),
-        "area_aware": roc_auc_score(scores.truth, scores.aware),
+        "area_aware": roc_auc_score(scores.truth, aware),
         "area_twice": roc_auc_score(scores.truth, z - 2.0 * scores.propensity),
         "area_true": roc_auc_score(scores.truth, z - scores.true_propensity),
         "error": np.mean((scores.test > 0.5) != scores.truth),
-        "error_aware": np.mean((scores.aware > 0.5) != scores.truth),
+        "error_aware": np.mean((aware > 0.5) != scores.truth),
         "prior": scores.prior[0],
-        "prior_aware": scores.aware_prior[0],
+        "prior_aware": aware_prior[0],
         "covers": scores.prior[1] <= PRIOR <= scores.prior[2],
-        "covers_aware": scores.aware_prior[1] <= PRIOR <= scores.aware_prior[2],
+        "covers_aware": aware_prior[1] <= PRIOR <= aware_prior[2],
         "fit_commit": str(scores.commit),
     }
 
@@ -91,6 +94,7 @@ def summarise(rows: pd.DataFrame) -> str:
     table["prior_error_aware"] = (first.prior_aware - PRIOR).abs().groupby(first.mechanism).mean()
     table["covers"] = first.covers.astype(float).groupby(first.mechanism).mean()
     table["covers_aware"] = first.covers_aware.astype(float).groupby(first.mechanism).mean()
+    halves = first.groupby(["half", "mechanism"])[["area", "area_aware"]].mean().unstack("half")
     second = rows[rows.study == "ranges"]
     columns = ["share", "share_gamma", "width", "width_gamma", "precision", "precision_gamma"]
     covered = second[columns].astype(float).groupby(second.mechanism).mean()
@@ -98,6 +102,7 @@ def summarise(rows: pd.DataFrame) -> str:
     return (
         f"{len(first)} draws; area {first.area.mean():.4f}, selection-aware {first.area_aware.mean():.4f}, "
         f"worse by .01 in {(first.area_aware < first.area - 0.01).mean():.1%}\n{table.T.round(3).to_string()}\n\n"
+        f"by half of the tables\n{halves.round(3).to_string()}\n\n"
         f"{len(second)} draws with odds that vary by {GAMMA:g}: covered without and with gamma\n"
         f"{covered.round(3).to_string()}"
     )

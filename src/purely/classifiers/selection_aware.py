@@ -33,7 +33,7 @@ from scipy.special import expit
 from sklearn.linear_model import QuantileRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from purely.calibration import calibrate_scores
+from purely.calibration import ScoreCalibration, calibrate_scores
 from purely.checks import RandomState
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.base import BasePUClassifier
@@ -215,7 +215,12 @@ class SelectionAwareClassifier(BasePUClassifier):
         propensity = np.zeros(score.size) if self.selection_ is None else self.selection_(X)
         weight = np.exp(-propensity[labels.positive])
         self._correct_prior(score[labels.positive], weight / weight.mean(), labels)
-        self._calibrate(score - propensity, weight, labels)
+        if self.selection_ is None:  # calibrating once more could only blur the ranking
+            self._map: ScoreCalibration | None = None
+            self.oof_probability_ = self.classifier_.oof_probability_
+            self.oof_table_ = self.classifier_.oof_table_
+        else:
+            self._calibrate(score - propensity, weight, labels)
         return self
 
     def _columns(self) -> NDArray[np.intp]:
@@ -259,8 +264,8 @@ class SelectionAwareClassifier(BasePUClassifier):
     def _calibrate(self, score: Floats, weight: Floats, labels: PULabels) -> None:
         """Log-odds from corrected scores, and their table, with labelled positives weighed."""
         positive = labels.positive
-        self._map = calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, weight_positive=weight)
-        log_odds = self._map(score) + self._population_shift()
+        found = calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, weight_positive=weight)
+        self._map, log_odds = found, found(score) + self._population_shift()
         self.oof_probability_ = expit(log_odds)
         table = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
         cell = table.score.size - np.searchsorted(table.score[::-1], log_odds[positive], side="right")
@@ -284,7 +289,7 @@ class SelectionAwareClassifier(BasePUClassifier):
         return np.ones(X.shape[0]) if self.selection_ is None else np.exp(self.selection_(X))
 
     def _log_odds(self, X: Any) -> Floats:
+        if self.selection_ is None or self._map is None:
+            return self.classifier_.log_odds(X)
         score = self.classifier_.log_odds(X) - self.classifier_._population_shift()
-        if self.selection_ is not None:
-            score = score - self.selection_(X)
-        return self._map(score) + self._population_shift()
+        return self._map(score - self.selection_(X)) + self._population_shift()
