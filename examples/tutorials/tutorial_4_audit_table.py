@@ -48,7 +48,9 @@ result = read_audit(sample, truth[sample.index], probability)
 print(result)
 for name, change in result.changes().items():
     e = change.estimate
-    print(f"{name:9s} {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], the model alone {change.without:.2f}: {change.verdict}")
+    print(
+        f"{name:9s} {e.value:.2f} [{e.low:.2f}, {e.high:.2f}], the model alone {change.without:.2f}: {change.verdict}"
+    )
 
 # %%
 # Were the labelled positives a random draw of all positives? The positives that the audit found can tell.
