@@ -28,6 +28,7 @@ from experiments.records import provenance
 from purely.audit import Sensitivity
 
 GAMMA = 3.0
+PARTS = ("areas", "ranges")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class SelectionStudy(Options):
     """Options of the study."""
 
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
+    parts: tuple[str, ...] = option(PARTS, "what is not run keeps the rows that are there", choices=PARTS)
     every: int = option(3, "of the tables, one in so many has ranges for gamma")
     fits: Path = option(Path("build/fits"), "folder of fits that are kept")
 
@@ -112,12 +114,18 @@ def main() -> None:
     options = read_options(SelectionStudy, __doc__, SMOKE)
     provenance()  # the commit at the start is that of the run
     named = options.tables or tuple(table_names())
-    first = [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS]
-    second = [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]]
-    rows = [*in_parallel(areas, first, options.jobs), *in_parallel(ranges, second, options.jobs)]
-    table = pd.DataFrame(rows).round(5)
+    cells = {
+        "areas": [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS],
+        "ranges": [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]],
+    }
+    work = {"areas": areas, "ranges": ranges}
+    rows = [row for part in options.parts for row in in_parallel(work[part], cells[part], options.jobs)]
+    table, path = pd.DataFrame(rows).round(5).assign(**provenance()), options.out / "selection.csv"
+    if path.exists():
+        before = pd.read_csv(path)
+        table = pd.concat([table, before[~before.study.isin(options.parts)]], ignore_index=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    table.assign(**provenance()).to_csv(options.out / "selection.csv", index=False)
+    table.to_csv(path, index=False)
     print(summarise(table))
 
 

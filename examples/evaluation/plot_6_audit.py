@@ -29,7 +29,7 @@ print(result)
 
 # %%
 # What the labels changed, and predicted probabilities against the shares of positives that they show.
-for name, change in result.changes().items():
+for change in result.changes().values():
     print(f"{change.estimate}, by the model alone {change.without:.3f}")
 figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.0), layout="constrained")
 bins = np.linspace(0.0, 1.0, 41)
