@@ -9,8 +9,9 @@ and :math:`e` and :math:`p` cannot be told apart in general: a column may matter
 there, or because they are labelled there. Where some positives are certain at every value of :math:`c` (local certainty
 [1]_), the upper end of :math:`r` at :math:`c` is that of :math:`e(c)`. So the upper quantile of the labelled positives'
 out-of-fold log-odds, as a function of :math:`c`, shows :math:`\log e(c)`, mixed with what the
-column says of the class. Half of it is taken off the log-odds: over the tables of `experiments/selection_study.py` that
-ranked nearly as well as the true :math:`e`, and taking off all of it did not.
+column says of the class. Half of it is taken off the log-odds: on the choosing tables of
+`experiments/selection_study.py` the area was .902 without it, .921, .927, .922 and .901 with a quarter, half, three
+quarters and all of it.
 
 References
 ----------
