@@ -41,8 +41,8 @@ class NextStudy(Options):
     """Options of the study."""
 
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
-    sizes: tuple[int, ...] = option((20, 50, 100), "labels")
-    repeats: int = option(4, "picks of each draw")
+    sizes: tuple[int, ...] = option((20, 50), "labels")
+    repeats: int = option(2, "picks of each draw")
     fits: Path = option(Path("build/fits"), "folder of fits that are kept")
     summarise: bool = option(False, "print the tables of the rows that are there")
 
