@@ -1,10 +1,11 @@
 """Audits of a few labels: error of the share, coverage of its interval, promised precisions, gain over uniform draws.
 
-Three kinds of pools:
+Four kinds of rows; what is not run keeps the rows that are there:
 
 - *overlap*: two overlapping normal classes, `PUClassifier(members="light")`, shares of .01, .05 and .3;
 - *tables*: ``PURELY_DATA/tabular``, models fitted to labels by five mechanisms (`experiments/biased.py`), rows drawn so
-  that shares of .005 to .7 are positive;
+  that shares of .005 to .7 are positive; every other table is for choosing constants (column `half`);
+- *errors*: the same models at the draw's own share of .3, 100 labels: errors on new rows before, recalibrated, refined;
 - *scores*: normal classes with scores that are right, shifted, stretched, noisy, useless, turned round, coarse, or that
   miss a third of the positives.
 
@@ -27,12 +28,21 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
 
-from experiments.biased import MECHANISMS, Scores, biased_draw, fitted_scores, overlapping_scores, table_names
+from experiments.biased import (
+    MECHANISMS,
+    Scores,
+    biased_draw,
+    dealt_half,
+    fitted_scores,
+    overlapping_scores,
+    table_names,
+)
 from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import provenance
 from purely.audit import draw_audit, read_audit
 from purely.datasets import PUDraw
 
+KINDS = ("overlap", "tables", "errors", "scores")
 SHARES = (0.005, 0.01, 0.05, 0.1, 0.3, 0.5, 0.7)
 SIZES = (30, 50, 100, 200, 300)
 WRONG = ("right", "shifted", "flat", "steep", "noisy", "useless", "turned", "coarse", "missing")
@@ -43,7 +53,7 @@ OVERLAPPING = (0.01, 0.05, 0.3)
 class AuditStudy(Options):
     """Options of the study."""
 
-    kinds: tuple[str, ...] = option(("overlap", "tables", "scores"), choices=("overlap", "tables", "scores"))
+    kinds: tuple[str, ...] = option(KINDS, choices=KINDS)
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
     shares: tuple[float, ...] = option(OVERLAPPING, "shares of positives of the overlapping classes")
     wrong: tuple[str, ...] = option(WRONG, "ways in which artificial scores are wrong")
@@ -84,6 +94,8 @@ def audit(pool: dict[str, Any], n: int, seed: int, rounds: int = 1) -> dict[str,
         "share": share.value,
         "low": share.low,
         "high": share.high,
+        "draws_low": np.quantile(result.posterior.total / q.size, 0.05),  # before intervals are made longer
+        "draws_high": np.quantile(result.posterior.total / q.size, 0.95),
         "found": result.n_positive,
         "uniform_variance": y.mean() * (1.0 - y.mean()) / n * (1.0 - n / q.size),
         "called": int(called.sum()),
@@ -103,10 +115,11 @@ def overlap_rows(prior: float, seed: int, audits: int, folder: Path) -> list[dic
 
 
 def table_rows(name: str, mechanism: Any, seed: int, folder: Path) -> list[dict[str, Any]]:
-    """Audits at several shares and sizes; the recalibrated error on half of the new rows at the draw's own share."""
+    """Audits at several shares and sizes."""
     warnings.filterwarnings("ignore")
     scores = fitted_scores(name, mechanism, seed, folder)
     said = {"kind": "tables", "source": name, "mechanism": mechanism, "draw": seed, "estimate": scores.prior[0]}
+    said |= {"half": dealt_half(name), "fit_commit": str(scores.commit)}
     rows = []
     for number, asked in enumerate(SHARES):
         rng = np.random.default_rng([number, seed, zlib.crc32(f"{name} {mechanism}".encode())])
@@ -116,8 +129,16 @@ def table_rows(name: str, mechanism: Any, seed: int, folder: Path) -> list[dict[
         for n in SIZES:
             if 3 * n <= pool["probability"].size:
                 rows.append({**said, "asked": asked, **audit(pool, n, int(rng.integers(2**31)))})
-    rows.append({**said, "asked": 0.3, **audit_and_test(scores, biased_draw(name, mechanism, seed), seed)})
     return rows
+
+
+def error_rows(name: str, mechanism: Any, seed: int, folder: Path) -> list[dict[str, Any]]:
+    """One audit of 100 labels, and errors on new rows."""
+    warnings.filterwarnings("ignore")
+    scores = fitted_scores(name, mechanism, seed, folder)
+    said = {"kind": "errors", "source": name, "mechanism": mechanism, "draw": seed, "estimate": scores.prior[0]}
+    said |= {"half": dealt_half(name), "fit_commit": str(scores.commit), "asked": 0.3}
+    return [{**said, **audit_and_test(scores, biased_draw(name, mechanism, seed), seed)}]
 
 
 def pool_of_share(scores: Scores, share: float, rng: np.random.Generator) -> dict[str, Any] | None:
@@ -165,6 +186,11 @@ class Remembered:
         """Log-odds of rows that are known."""
         return logit(np.clip([self.known[self._key(x)] for x in X], 1e-12, 1.0 - 1e-12))
 
+    def predict_proba(self, X: Any) -> Any:
+        """Probabilities of both classes of rows that are known."""
+        q = expit(self.log_odds(X))
+        return np.column_stack([1.0 - q, q])
+
 
 def score_rows(wrong: str, seed: int) -> list[dict[str, Any]]:
     """Audits of normal classes with scores that are wrong in one way."""
@@ -204,6 +230,8 @@ def summarise(rows: pd.DataFrame) -> str:
     """The rows of the issue's table."""
     rows = rows.copy()
     rows["covers"] = (rows.low <= rows.truth) & (rows.truth <= rows.high)
+    inside = (rows.draws_low <= rows.truth) & (rows.truth <= rows.draws_high)
+    rows["covers_draws"] = inside.astype(float).where(rows.draws_low.notna())
     rows["above"], rows["below"] = rows.truth < rows.low, rows.truth > rows.high
     rows["error"], rows["error_without"] = (rows.share - rows.truth).abs(), (rows.without - rows.truth).abs()
     rows["width"] = rows.high - rows.low
@@ -216,19 +244,17 @@ def summarise(rows: pd.DataFrame) -> str:
         table = overlap.groupby(["asked", "rounds"])[["error", "error_without", "covers", "width", "kept"]].mean()
         table["variance_to_uniform"] = square / overlap.groupby(["asked", "rounds"]).uniform_variance.mean()
         parts.append(f"overlapping classes, 100 labels\n{table.round(4).to_string()}")
-    columns = ["covers", "above", "below", "error", "error_without", "width", "promised", "kept"]
+    columns = ["covers", "covers_draws", "above", "below", "error", "error_without", "width", "promised", "kept"]
     for kind in ("tables", "scores"):
-        own = (
-            rows[(rows.kind == kind) & rows.error_before.isna()] if "error_before" in rows else rows[rows.kind == kind]
-        )
-        for by in ("asked", "n", "mechanism" if kind == "tables" else "source") if len(own) else ():
+        own = rows[rows.kind == kind]
+        for by in ("asked", "n", *(("mechanism", "half") if kind == "tables" else ("source",))) if len(own) else ():
             table = own[columns].astype(float).groupby(own[by]).mean()
             table.insert(0, "audits", own.groupby(by).size())
             parts.append(f"{kind} by {by}\n{table.round(3).to_string()}")
         parts.append(
             f"{kind}: {len(own)} audits, {own.covers.mean():.3f} covered, {np.nanmean(own.kept.astype(float)):.3f} kept"
         )
-    tested = rows[rows.get("error_before", pd.Series(dtype=float)).notna()] if "error_before" in rows else rows[:0]
+    tested = rows[rows.kind == "errors"]
     if len(tested):
         table = tested.groupby("mechanism")[["covers", "error_before", "error_after", "error_refined"]].mean()
         bad = tested[tested.error_before > 0.2]
@@ -237,8 +263,10 @@ def summarise(rows: pd.DataFrame) -> str:
             table[f"error_{name}_bad"] = bad.groupby("mechanism")[f"error_{name}"].mean()
         table["biased_found"] = (tested.p_value < 0.05).groupby(tested.mechanism).mean()
         parts.append(f"100 labels at a share of .3, errors on new rows\n{table.round(3).to_string()}")
-        means = bad[["error_before", "error_after", "error_refined"]].mean().round(3).to_dict()
-        parts.append(f"where the error was above .2: {means}")
+        means = bad.groupby("half")[["error_before", "error_after", "error_refined"]].mean()
+        means.loc["all"] = bad[["error_before", "error_after", "error_refined"]].mean()
+        means["draws"] = bad.groupby("half").size().reindex(means.index).fillna(len(bad))
+        parts.append(f"where the error was above .2, by half of the tables\n{means.round(3).to_string()}")
     return "\n\n".join(parts)
 
 
@@ -253,17 +281,21 @@ def main() -> None:
     if "overlap" in options.kinds:
         cells = [(p, s, options.audits, options.fits) for s in range(options.overlap_seeds) for p in options.shares]
         rows += [row for part in in_parallel(overlap_rows, cells, options.jobs) for row in part]
-    if "tables" in options.kinds:
-        named = options.tables or tuple(table_names())
-        draws = [(t, m, s, options.fits) for s in range(options.seeds) for t in named for m in MECHANISMS]
-        rows += [row for part in in_parallel(table_rows, draws, options.jobs) for row in part]
+    named = options.tables or tuple(table_names())
+    draws = [(t, m, s, options.fits) for s in range(options.seeds) for t in named for m in MECHANISMS]
+    for kind, work in (("tables", table_rows), ("errors", error_rows)):
+        if kind in options.kinds:
+            rows += [row for part in in_parallel(work, draws, options.jobs) for row in part]
     if "scores" in options.kinds:
         wrong = [(w, s) for s in range(max(1, 2 * (options.audits // 10))) for w in options.wrong]
         rows += [row for part in in_parallel(score_rows, wrong, options.jobs) for row in part]
-    table = pd.DataFrame(rows).round(5)
+    table = pd.DataFrame(rows).round(5).assign(**provenance())
+    if path.exists():
+        before = pd.read_csv(path)
+        table = pd.concat([before[~before.kind.isin(options.kinds)], table], ignore_index=True)
     options.out.mkdir(parents=True, exist_ok=True)
     with gzip.open(path, "wt") as file:
-        table.assign(**provenance()).to_csv(file, index=False)
+        table.to_csv(file, index=False)
     print(summarise(table))
 
 

@@ -20,7 +20,16 @@ from purely.classifiers import SelectionAwareClassifier
 from purely.datasets import PUDraw, make_pu
 from purely.datasets.labelling import Labelling, Mechanism, ranks
 
-__all__ = ["MECHANISMS", "PRIOR", "Scores", "biased_draw", "fitted_scores", "overlapping_scores", "table_names"]
+__all__ = [
+    "MECHANISMS",
+    "PRIOR",
+    "Scores",
+    "biased_draw",
+    "dealt_half",
+    "fitted_scores",
+    "overlapping_scores",
+    "table_names",
+]
 
 MECHANISMS: tuple[Mechanism, ...] = get_args(Mechanism)
 PRIOR = 0.3
@@ -31,6 +40,11 @@ LABELLED, HIDDEN, TESTED = 0.2, 0.4, 0.2
 def table_names() -> list[str]:
     """Names of the tables."""
     return sorted(path.stem for path in (Path(os.environ["PURELY_DATA"]) / "tabular").glob("*.npz"))
+
+
+def dealt_half(name: str) -> str:
+    """Whether constants may be chosen on a table: every other one, as in `experiments/promises.py`."""
+    return "choose" if table_names().index(name) % 2 == 0 else "report"
 
 
 @cache

@@ -22,12 +22,13 @@ import pandas as pd
 from scipy.special import logit
 from sklearn.metrics import roc_auc_score
 
-from experiments.biased import MECHANISMS, PRIOR, fitted_scores, table_names
+from experiments.biased import MECHANISMS, PRIOR, dealt_half, fitted_scores, table_names
 from experiments.entry import Options, in_parallel, option, read_options
 from experiments.records import provenance
 from purely.audit import Sensitivity
 
 GAMMA = 3.0
+PARTS = ("areas", "ranges")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class SelectionStudy(Options):
     """Options of the study."""
 
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
+    parts: tuple[str, ...] = option(PARTS, "what is not run keeps the rows that are there", choices=PARTS)
     every: int = option(3, "of the tables, one in so many has ranges for gamma")
     fits: Path = option(Path("build/fits"), "folder of fits that are kept")
 
@@ -47,20 +49,23 @@ def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
     warnings.filterwarnings("ignore")
     scores = fitted_scores(name, mechanism, 0, folder)
     z = logit(np.clip(scores.test, 1e-12, 1.0 - 1e-12))
+    # without a named column the classifier is PUClassifier itself
+    aware, aware_prior = (scores.aware, scores.aware_prior) if mechanism == "column" else (scores.test, scores.prior)
     return {
         "study": "areas",
         "table": name,
+        "half": dealt_half(name),
         "mechanism": mechanism,
         "area": roc_auc_score(scores.truth, scores.test),
-        "area_aware": roc_auc_score(scores.truth, scores.aware),
+        "area_aware": roc_auc_score(scores.truth, aware),
         "area_twice": roc_auc_score(scores.truth, z - 2.0 * scores.propensity),
         "area_true": roc_auc_score(scores.truth, z - scores.true_propensity),
         "error": np.mean((scores.test > 0.5) != scores.truth),
-        "error_aware": np.mean((scores.aware > 0.5) != scores.truth),
+        "error_aware": np.mean((aware > 0.5) != scores.truth),
         "prior": scores.prior[0],
-        "prior_aware": scores.aware_prior[0],
+        "prior_aware": aware_prior[0],
         "covers": scores.prior[1] <= PRIOR <= scores.prior[2],
-        "covers_aware": scores.aware_prior[1] <= PRIOR <= scores.aware_prior[2],
+        "covers_aware": aware_prior[1] <= PRIOR <= aware_prior[2],
         "fit_commit": str(scores.commit),
     }
 
@@ -91,6 +96,7 @@ def summarise(rows: pd.DataFrame) -> str:
     table["prior_error_aware"] = (first.prior_aware - PRIOR).abs().groupby(first.mechanism).mean()
     table["covers"] = first.covers.astype(float).groupby(first.mechanism).mean()
     table["covers_aware"] = first.covers_aware.astype(float).groupby(first.mechanism).mean()
+    halves = first.groupby(["half", "mechanism"])[["area", "area_aware"]].mean().unstack("half")
     second = rows[rows.study == "ranges"]
     columns = ["share", "share_gamma", "width", "width_gamma", "precision", "precision_gamma"]
     covered = second[columns].astype(float).groupby(second.mechanism).mean()
@@ -98,6 +104,7 @@ def summarise(rows: pd.DataFrame) -> str:
     return (
         f"{len(first)} draws; area {first.area.mean():.4f}, selection-aware {first.area_aware.mean():.4f}, "
         f"worse by .01 in {(first.area_aware < first.area - 0.01).mean():.1%}\n{table.T.round(3).to_string()}\n\n"
+        f"by half of the tables\n{halves.round(3).to_string()}\n\n"
         f"{len(second)} draws with odds that vary by {GAMMA:g}: covered without and with gamma\n"
         f"{covered.round(3).to_string()}"
     )
@@ -107,12 +114,18 @@ def main() -> None:
     options = read_options(SelectionStudy, __doc__, SMOKE)
     provenance()  # the commit at the start is that of the run
     named = options.tables or tuple(table_names())
-    first = [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS]
-    second = [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]]
-    rows = [*in_parallel(areas, first, options.jobs), *in_parallel(ranges, second, options.jobs)]
-    table = pd.DataFrame(rows).round(5)
+    cells = {
+        "areas": [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS],
+        "ranges": [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]],
+    }
+    work = {"areas": areas, "ranges": ranges}
+    rows = [row for part in options.parts for row in in_parallel(work[part], cells[part], options.jobs)]
+    table, path = pd.DataFrame(rows).round(5).assign(**provenance()), options.out / "selection.csv"
+    if path.exists():
+        before = pd.read_csv(path)
+        table = pd.concat([table, before[~before.study.isin(options.parts)]], ignore_index=True)
     options.out.mkdir(parents=True, exist_ok=True)
-    table.assign(**provenance()).to_csv(options.out / "selection.csv", index=False)
+    table.to_csv(path, index=False)
     print(summarise(table))
 
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from purely import draw_audit, read_audit, stack
 from purely.classifiers import PULogisticClassifier
+from purely.plotting import plot_audit
 
 rng = np.random.default_rng(0)
 truth = np.arange(4000) < 200
@@ -27,20 +28,17 @@ better = result.recalibrated(model)
 print(result)
 
 # %%
-# Predicted probabilities against the shares of positives that the audit found, before and after.
-curve = result.calibration_curve(6)
-figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 4.0), layout="constrained")
-left.hist(probability, bins=40, color="0.8", label="pool")
-left.hist(probability[sample.index], bins=40, color="C0", label="drawn")
+# What the labels changed, and predicted probabilities against the shares of positives that they show.
+for change in result.changes().values():
+    print(f"{change.estimate}, by the model alone {change.without:.3f}")
+figure, (left, right) = plt.subplots(1, 2, figsize=(11.0, 4.0), layout="constrained")
+bins = np.linspace(0.0, 1.0, 41)
+left.hist(probability, bins, color="0.8", label="pool")
+left.hist(probability[sample.index], bins, color="C0", label="drawn")
 left.set(xlabel="predicted probability", ylabel="rows", yscale="log", title="Which rows are labelled")
 left.legend()
-right.plot([0, 1], [0, 1], color="0.6", linewidth=1)
-arms = np.abs(np.stack([curve.low, curve.high]) - curve.share)
-right.errorbar(curve.predicted, curve.share, yerr=arms, fmt="o-", label="the model, by the audit")
+plot_audit(result, ax=right)
 order = np.argsort(probability)
-right.plot(probability[order], better.predict_proba(pool)[order, 1], label="recalibrated")
-right.set(
-    xlabel="predicted probability", ylabel="share of positives", title=f"Share {result.share.value:.3f}, truly .05"
-)
-right.legend()
+right.plot(probability[order], better.predict_proba(pool)[order, 1], color="0.3", linewidth=1.0, label="recalibrated")
+right.legend(loc="center left")
 plt.show()

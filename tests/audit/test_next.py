@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 
 from purely.audit import next_to_label
-from purely.audit._next import _greedy
+from purely.audit._next import expected_gain
 from purely.audit._posterior import draw_posterior, group_pool, prior_law
 
 
@@ -33,7 +33,8 @@ def test_the_gain_is_that_of_the_normal_law() -> None:
     mean, covariance = prior_law(groups)
     p = expit(mean)
     a, v = groups.rows / groups.rows.sum() * p * (1 - p), p * (1 - p)
-    picked, gain = _greedy(groups, a, covariance, v, 15)
+    picked = np.random.default_rng(0).integers(0, p.size, 15)
+    gain = expected_gain(covariance, v, a[:, None], picked)
     counts = np.bincount(picked, minlength=p.size)
     after = np.linalg.inv(np.linalg.inv(covariance) + np.diag(counts * v))
     assert 1.0 - gain[-1] == pytest.approx(np.sqrt((a @ after @ a) / (a @ covariance @ a)), rel=1e-6)
@@ -53,27 +54,49 @@ def test_labels_of_the_goal_tell_the_share_better_than_labels_at_random() -> Non
     assert np.std(errors["next"]) < np.std(errors["random"])
 
 
-def test_the_goal_precision_looks_above_the_threshold() -> None:
+def test_the_goal_precision_looks_above_the_threshold_first() -> None:
     X, _ = pool(1)
+    above = int((X[:, 0] > 0.6).sum())
     rows = next_to_label(Given(), X, 30, goal="precision", threshold=0.6)
-    assert np.mean(X[rows.index, 0] > 0.5) > 0.7
+    assert (X[rows.index, 0] > 0.6).all()
+    more = next_to_label(Given(), X, above + 20, goal="precision", threshold=0.6)
+    assert np.unique(more.index).size == above + 20
+    assert (X[more.index, 0] > 0.6).sum() == above
 
 
-def test_the_goal_model_picks_doubtful_rows_far_apart() -> None:
+def test_labels_of_the_goal_tell_the_precision_better_than_labels_at_random() -> None:
+    errors = {"next": [], "random": []}
+    for seed in range(25):
+        X, truth = pool(seed, share=0.1)
+        groups, above = group_pool(X[:, 0]), X[:, 0] > 0.5
+        chosen = next_to_label(Given(), X, 30, goal="precision", random_state=seed).index
+        other = np.random.default_rng(seed).choice(3000, 30, replace=False)
+        for name, index in (("next", chosen), ("random", other)):
+            found = draw_posterior(groups, index, truth[index]).above(groups.group, above)
+            errors[name].append(np.median(found) / above.sum() - truth[above].mean())
+    assert np.mean(np.square(errors["next"])) < 0.7 * np.mean(np.square(errors["random"]))
+
+
+@pytest.mark.parametrize("goal", ["share", "model", "precision"])
+def test_rows_are_different_reach_every_region_and_gain_more_with_each(goal) -> None:
     X, _ = pool(2)
-    rows = next_to_label(Given(), X, 30, goal="model")
-    assert np.unique(rows.index).size == 30
-    doubt = X[:, 0] * (1 - X[:, 0])
-    assert doubt[rows.index].mean() > 1.5 * doubt.mean()
-    most_doubtful = np.argsort(-doubt)[:30]
-
-    def apart(index):
-        Z = X[index, 1:]
-        d = ((Z[:, None] - Z) ** 2).sum(axis=2) + 1e9 * np.eye(30)
-        return d.min(axis=1).mean()
-
-    assert apart(rows.index) > apart(most_doubtful)
+    rows = next_to_label(Given(), X, 60, goal=goal)
+    assert np.unique(rows.index).size == 60
     assert (np.diff(rows.gain) >= -1e-12).all()
+    assert 0.0 < rows.gain[0] < rows.gain[-1] < 1.0
+    if goal != "precision":
+        places = np.argsort(np.argsort(X[:, 0]))[rows.index] / 3000
+        assert np.histogram(places, [0.0, 0.5, 0.8, 1.0])[0].min() >= 3
+
+
+def test_the_goal_model_looks_at_doubtful_rows_more_than_the_goal_share() -> None:
+    X, _ = pool(2)
+    doubt = X[:, 0] * (1 - X[:, 0])
+    model, share = (
+        np.mean([doubt[next_to_label(Given(), X, 60, goal=goal, random_state=s).index].mean() for s in range(5)])
+        for goal in ("model", "share")
+    )
+    assert model > share > doubt.mean()
 
 
 def test_bad_input_is_refused() -> None:

@@ -252,6 +252,10 @@ def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, cust
     html = page.read_text()
     assert 'id="audit"' in html
     assert "pool.csv" in html
+    said = purely("report", customers, *options).out
+    assert "\\xa0" not in said
+    assert "What do the labels of the audit say?" in said
+    assert max(len(line) for line in said.splitlines() if str(page) not in line) <= 80
     page.unlink()
     refused = purely("report", customers, *options, "--model", model)
     assert (refused.status, page.exists()) == (1, False)

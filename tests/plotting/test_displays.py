@@ -15,7 +15,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 from purely import PUSMI, plotting
-from purely.audit import Sensitivity, draw_audit, read_audit, sensitivity
+from purely.audit import Batch, Monitor, Sensitivity, draw_audit, read_audit, sensitivity
 from purely.class_prior import ClassPriors
 from purely.classifiers import PULeastSquaresClassifier
 from purely.datasets import make_gaussians, make_paper_data
@@ -352,3 +352,19 @@ class TestAudits:
         expected = sensitivity(model, 1.0, data.X[data.y == 0])
         assert display.ranges.share.high == expected.share.high
         assert display.plot().tips == expected.tips(share=0.7)
+
+    def test_a_monitor_names_what_has_changed(self):
+        rng = np.random.default_rng(0)
+        monitor = Monitor(Batch("january", rng.beta(1, 9, 3000)))
+        assert "has not looked at a batch yet" in words(plotting.plot_monitor(monitor))
+        monitor.look(Batch("february", rng.beta(1, 9, 1000)))
+        assert "Nothing has changed" in words(plotting.plot_monitor(monitor))
+        for k in range(20):
+            monitor.look(Batch(f"week {k}", rng.beta(3, 9, 1000)))
+        display = plotting.plot_monitor(monitor)
+        said = words(display)
+        assert "20 of 21 batches have changed" in said
+        assert "share scores" in said
+        assert len(display.ax_.get_xticks()) <= 16
+        changed = [line for line in display.ax_.lines if line.get_marker() == "s"]
+        assert len(changed) == 20

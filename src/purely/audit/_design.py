@@ -22,7 +22,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely.checks import RandomState, check_number, draw_seed
 
-__all__ = ["AuditSample", "draw_audit", "pool_key", "read_probability", "row_sizes"]
+__all__ = [
+    "AuditSample",
+    "draw_audit",
+    "every_step",
+    "inclusion_probabilities",
+    "pool_key",
+    "read_probability",
+    "row_sizes",
+]
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -122,7 +130,7 @@ def draw_audit(
     sizes, rows = row_sizes(q), np.flatnonzero(left)
     chances = np.zeros(q.size)
     chances[rows] = inclusion_probabilities(sizes[rows], n)
-    drawn = rng.permutation(rows[_every_step(q[rows], chances[rows], rng)])
+    drawn = rng.permutation(rows[every_step(q[rows], chances[rows], rng)])
     index, inclusion, number = drawn, chances[drawn], np.ones(n, dtype=np.intp)
     if after is not None:
         earlier = _first_chances(after, sizes)
@@ -153,7 +161,7 @@ def inclusion_probabilities(sizes: Floats, n: int) -> Floats:
         certain = chances >= 1.0
 
 
-def _every_step(score: Floats, chances: Floats, rng: np.random.Generator) -> Indices:
+def every_step(score: Floats, chances: Floats, rng: np.random.Generator) -> Indices:
     """Places that whole steps from a random start hit, the rows lying end to end by score, equal ones at random."""
     order = np.lexsort((rng.random(score.size), score))
     ends = np.cumsum(chances[order])

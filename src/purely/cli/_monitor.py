@@ -137,16 +137,8 @@ def _draw(monitor: Monitor, path: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from matplotlib import pyplot as plt
+    from purely.plotting import plot_monitor
 
-    figure, axes = plt.subplots(figsize=(7, 3.5), layout="constrained")
-    for k, look in enumerate(monitor.looks):
-        colour = "tab:red" if look.changed else "tab:blue"
-        axes.plot([k, k], [look.share.low, look.share.high], color=colour)
-        axes.plot(k, look.share.value, "o", color=colour)
-    axes.axhline(float(monitor.reference.probability.mean()), color="grey", linestyle="--")
-    axes.set_xticks(range(len(monitor.looks)), [look.name for look in monitor.looks], rotation=30, ha="right")
-    axes.set_ylabel("share of positives")
+    figure = plot_monitor(monitor).figure_
     with replacing(path) as partial:
         figure.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
-    plt.close(figure)

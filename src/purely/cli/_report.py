@@ -121,9 +121,11 @@ def _records(data: TrainingData) -> Any:
 
 
 def _answers(answers: dict[str, Any]) -> list[str]:
-    """Each question with its answer, a paragraph each."""
+    """Lines: each question with its answer, and an empty one after it."""
     told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
-    width = min(80, shutil.get_terminal_size().columns)
-    # a number and its % stay together
-    wrapped = (textwrap.wrap(a["answer"].replace(" %", "\N{NO-BREAK SPACE}%"), width) for a in told)
-    return ["\n".join([a["question"], *lines, ""]) for a, lines in zip(told, wrapped, strict=True)]
+    width, together = min(80, shutil.get_terminal_size().columns), "\N{NO-BREAK SPACE}%"
+    lines = []
+    for part in told:  # a number and its % stay together
+        wrapped = textwrap.wrap(part["answer"].replace(" %", together), width)
+        lines += [part["question"], *(line.replace(together, " %") for line in wrapped), ""]
+    return lines

@@ -16,6 +16,7 @@ from purely.plotting._functions import (
     plot_features,
     plot_history,
     plot_information,
+    plot_monitor,
     plot_precision_recall,
     plot_representation,
     plot_roc,
@@ -25,6 +26,7 @@ from purely.plotting._functions import (
 )
 from purely.plotting._history import HistoryDisplay
 from purely.plotting._information import InformationDisplay
+from purely.plotting._monitor import MonitorDisplay
 from purely.plotting._prior import ClassPriorDisplay, PriorReading, read_priors
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
@@ -38,6 +40,7 @@ __all__ = [
     "FeatureDisplay",
     "HistoryDisplay",
     "InformationDisplay",
+    "MonitorDisplay",
     "PUCalibrationDisplay",
     "PUPrecisionRecallDisplay",
     "PUROCDisplay",
@@ -54,6 +57,7 @@ __all__ = [
     "plot_features",
     "plot_history",
     "plot_information",
+    "plot_monitor",
     "plot_precision_recall",
     "plot_representation",
     "plot_roc",

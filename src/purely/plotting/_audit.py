@@ -61,10 +61,8 @@ class AuditDisplay(Display):
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9)
         arms = np.abs(np.stack([curve.low, curve.high]) - curve.share)
         ax.errorbar(curve.predicted, curve.share, yerr=arms, fmt="o-", color=ESTIMATE, capsize=4, markersize=5)
-        ax.plot(rows[found], np.full(int(found.sum()), 1.05), "|", color=POSITIVE, markersize=7, label="positive")
-        ax.plot(
-            rows[~found], np.full(int((~found).sum()), -0.05), "|", color=UNLABELLED, markersize=7, label="negative"
-        )
+        ax.plot(rows[found], np.full(int(found.sum()), 1.05), "|", color=POSITIVE, markersize=7)
+        ax.plot(rows[~found], np.full(int((~found).sum()), -0.05), "|", color=UNLABELLED, markersize=7)
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.1, 1.1))
         inside = {"textcoords": "offset points", "fontsize": 8, "color": "0.35"}
         ax.annotate(f"{int(found.sum())} found positive", (0.0, 1.05), (2, -12), **inside)

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import ArrayLike
 
-from purely.audit import AuditResult, Sensitivity
+from purely.audit import AuditResult, Monitor, Sensitivity
 from purely.class_prior import KnownPrior
 from purely.plotting._audit import AuditDisplay
 from purely.plotting._curves import PUCalibrationDisplay, PUPrecisionRecallDisplay, PUROCDisplay
 from purely.plotting._features import FeatureDisplay
 from purely.plotting._history import HistoryDisplay
 from purely.plotting._information import InformationDisplay
+from purely.plotting._monitor import MonitorDisplay
 from purely.plotting._prior import ClassPriorDisplay
 from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
@@ -110,3 +111,8 @@ def plot_sensitivity(ranges: Sensitivity, *, ax: Axes | None = None, **options: 
     'share of positives in the pool'
     """
     return SensitivityDisplay.from_ranges(ranges, **options).plot(ax)
+
+
+def plot_monitor(monitor: Monitor, *, ax: Any = None) -> MonitorDisplay:
+    """Shares of positives of batches over time: :class:`MonitorDisplay`."""
+    return MonitorDisplay.from_monitor(monitor).plot(ax)

@@ -233,9 +233,9 @@ def make_report(
             "positives": answer_positives(table, prior),
             "records": which,
             "trust": answer_trust(checks),
+            **({} if labels is None else {"audit": answer_audit(labels)}),
             "next": follows,
             "ranges": {"answer": run.why("ranges")} if ranges is None else say_ranges(ranges, audited=bool(labels)),
-            **({} if labels is None else {"audit": answer_audit(labels)}),
         }
     )
     said, why = _sentences(caught), dict(run.reasons)
