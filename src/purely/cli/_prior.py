@@ -27,6 +27,11 @@ METHODS = {
     "pen-l1": "PenL1Prior",
     "regrouping": "RegroupingPrior",
 }
+#: What the rows are in each scenario.
+POPULATION = {
+    "case-control": "the pool is a sample of it",
+    "single-sample": "labelled and unlabelled rows together are a sample of it",
+}
 Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
 
@@ -76,7 +81,7 @@ def app(
     first = found[0]
     session.say(
         "",
-        f"The class prior is the share of positives in the population ({said}).",
+        f"The class prior is the share of positives in the population ({said}: {POPULATION[said]}).",
         f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
     )
     if not first["determined"]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
-import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -68,7 +67,7 @@ def app(
         else:
             fitted = None if model is None else load_model(model)
         labels = None if design is None else read_result(session, sheets, design, reading)
-        data = load_training(session, files, reading, sampling)
+        data = load_training(session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files))
         said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
         if fitted is not None:
@@ -111,6 +110,19 @@ def app(
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
 
 
+def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
+    """Label and ids as in the fit, where nothing else is asked for."""
+    origin = fitted.origin
+    if files.pool is None and asked.label in (None, origin.label):
+        asked = replace(
+            asked,
+            label=origin.label,
+            positive=asked.positive or origin.positive,
+            negative=asked.negative or origin.negative,
+        )
+    return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
+
+
 def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
     return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
 
@@ -123,7 +135,4 @@ def _records(data: TrainingData) -> Any:
 def _answers(answers: dict[str, Any]) -> list[str]:
     """Each question with its answer, a paragraph each."""
     told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
-    width = min(80, shutil.get_terminal_size().columns)
-    # a number and its % stay together
-    wrapped = (textwrap.wrap(a["answer"].replace(" %", "\N{NO-BREAK SPACE}%"), width) for a in told)
-    return ["\n".join([a["question"], *lines, ""]) for a, lines in zip(told, wrapped, strict=True)]
+    return [line for a in told for line in (a["question"], a["answer"], "")]

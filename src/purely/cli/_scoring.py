@@ -30,6 +30,8 @@ Out = TypeVar("Out")
 
 #: Rows that a model sees at a time: its intermediate arrays stay in the cache, and small.
 MODEL_ROWS = 4096
+#: Mean difference of probabilities below which two forms of a model say the same: rounding.
+SAME = 1e-9
 #: Threads, and batches that may be under way.
 WORKERS, AHEAD = 2, 4
 
@@ -103,7 +105,9 @@ class Scorer:
         """Which form of the model was used, for people; nothing where there is one only."""
         if not self.distilled:
             return ""
-        return f" by the distilled model (--exact differs by {self.classifier.difference_.mean:.0e} on average)"
+        differs = self.classifier.difference_.mean
+        said = "the same" if differs < SAME else f"differs by {differs:.0e} on average"
+        return f" by the fast form of the model (--exact: {said})"
 
     def say_ignored(self, session: Session) -> None:
         """Say what was ignored."""

@@ -211,7 +211,7 @@ def answer_next(checks: list[Check], records: dict[str, Any]) -> dict[str, Any]:
     """What to do now, for someone who has never heard of any of this."""
     red = [check for check in checks if check.status == "red"]
     n = len(records["top"])
-    look = f"Look at the {n} records at the top of the list below, with the reasons beside them"
+    look = f"Look at the {n} records at the top of the list, with the reasons beside them"
     if red:
         short = "Mend this first"
         answer = f"“{red[0].title}” does not hold: {red[0].reason} Do not act upon the list before that is settled."
