@@ -28,6 +28,8 @@ __all__ = ["FittedMember", "PUClassifier"]
 
 Floats = NDArray[np.float64]
 
+#: The member that is a plain classifier of positives against unlabelled rows.
+PLAIN = "forest"
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
 
@@ -285,6 +287,27 @@ class PUClassifier(BasePUClassifier):
         """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
         check_is_fitted(self, "oof_probability_")
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
+
+    def plain_log_odds(self, X: Any = None) -> Floats | None:
+        """Log-odds by the forest alone, the plain classifier of positives against unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), optional
+            None: the training rows, out of fold.
+
+        Returns
+        -------
+        ndarray of shape (n,) or None
+            None where the forest is not among the members.
+        """
+        check_is_fitted(self, "oof_probability_")
+        place = next((k for k, member in enumerate(self.members_) if member.name == PLAIN), None)
+        if place is None:
+            return None
+        if X is None:
+            return self.oof_member_log_odds_[place]
+        return self.members_[place].log_odds(self._validate_rows(X)) + self._population_shift()
 
     def distil(self, X: Any = None) -> DistilledPUClassifier:
         """A classifier that gives the same answers several times as fast, for many rows or for one at a time.

@@ -49,7 +49,10 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
             [f"                  {copies.shared:,} labelled rows are also among the unlabelled ones"]
             * (copies.shared > 0)
         ),
-        *([f"empty             {empty:,} {'row has' if empty == 1 else 'rows have'} no value in any column"] * (empty > 0)),
+        *(
+            [f"empty             {empty:,} {'row has' if empty == 1 else 'rows have'} no value in any column"]
+            * (empty > 0)
+        ),
         f"features          {report.n_features:,} ({'sparse' if report.sparse else 'dense'})",
         "",
     )

@@ -19,6 +19,7 @@ from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
+from purely.tables.source import Pair
 
 
 @command(max_rows=10_000)
@@ -129,7 +130,9 @@ def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
 
 def _records(data: TrainingData) -> Any:
     """The rows as they were in the file, without vectors."""
-    return data.table.select([f.name for f in data.table.schema if not pa.types.is_nested(f.type)]).to_pandas()
+    left_out = Pair.LABEL if isinstance(data.source, Pair) else None
+    kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != left_out]
+    return data.table.select(kept).to_pandas()
 
 
 def _answers(answers: dict[str, Any]) -> list[str]:

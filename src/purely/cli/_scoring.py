@@ -38,11 +38,12 @@ WORKERS, AHEAD = 2, 4
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch, its first record's number, and the log-odds of its rows."""
+    """A batch, its first record's number, the log-odds of its rows, and those by a plain forest where asked for."""
 
     batch: pa.RecordBatch
     first: int
     log_odds: Floats
+    plain: Floats | None = None
 
     @property
     def probability(self) -> Floats:
@@ -57,6 +58,7 @@ class Scorer:
     encoder: TableEncoder
     classifier: Any
     distilled: bool = False
+    with_plain: bool = False
     unseen: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
@@ -98,7 +100,8 @@ class Scorer:
         step = batch.num_rows if self.distilled else MODEL_ROWS  # a distilled model finds its own blocks
         for at in range(0, batch.num_rows, step):
             log_odds[at : at + step] = model_says(self.classifier, X[at : at + step], "log-odds")
-        return Scored(batch, first, log_odds), encoded
+        plain = self.classifier.plain_log_odds(X) if self.with_plain else None
+        return Scored(batch, first, log_odds, plain), encoded
 
     @property
     def kind(self) -> str:
