@@ -73,7 +73,33 @@ def test_every_command_takes_two_files(purely, two_files, tmp_path, command, mon
         assert len(pd.read_csv("s.csv")) == 320
         done = purely("evaluate", "m.purely", *two_files)
         assert done.status == 0, done.err
-        assert "looks like the file the model was trained on" in said(done.err)
+        assert "each row was scored by models that have not seen it" in said(done.err)
+        assert "that of a plain random forest of positives against the pool" in said(done.out)
+        fitted = purely("fit", *two_files, *LIGHT, "-o", "again.purely", "--id", "customer", "--json").json
+        found = purely("evaluate", "again.purely", *two_files, "--json").json
+        assert found["estimates"]["roc_auc"] == fitted["estimates"]["roc_auc"]
+        gain = found["gain"]
+        assert gain["area"] - gain["plain_area"] == pytest.approx(gain["difference"]["value"], abs=1e-9)
+
+
+def test_empty_rows_are_counted(purely, two_files):
+    with two_files[1].open("a") as pool:
+        n_columns = two_files[1].read_text().splitlines()[0].count(",") + 1
+        pool.write("," * (n_columns - 1) + "\n")
+    done = purely("inspect", *two_files)
+    assert "1 row has no value in any column" in said(done.out)
+    assert purely("inspect", *two_files, "--json").json["empty"] == 1
+
+
+def test_a_report_with_a_model_takes_its_ids_and_prints_plain_spaces(purely, two_files, tmp_path):
+    model = tmp_path / "m.purely"
+    assert purely("fit", *two_files, *LIGHT, "-o", model, "--id", "customer").status == 0
+    done = purely("report", *two_files, "-m", model, "-o", tmp_path / "r.html")
+    assert done.status == 0, done.err
+    assert "--id carries it" not in said(done.err)
+    assert "xa0" not in done.out
+    assert "Does PU learning help here?" in done.out
+    assert "(file)" not in (tmp_path / "r.html").read_text()
 
 
 def test_two_files_that_do_not_go_together(purely, two_files, tmp_path):

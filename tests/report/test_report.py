@@ -198,6 +198,14 @@ def test_thinning_keeps_positives_of_two_samples_and_the_proportion_of_one():
     assert np.count_nonzero(y[one]) == 500
 
 
+def test_the_model_is_compared_with_a_plain_forest(report, rows, model):
+    """The model of the fixture may have no forest; one is then fitted to the other folds."""
+    gain = report.answers["gain"]
+    assert gain["question"] in report.html
+    assert gain["difference_low"] <= gain["difference"] <= gain["difference_high"]
+    assert 0.5 < gain["plain_area"] <= 1.0
+
+
 def test_a_report_says_its_answers(report):
     assert isinstance(report, Report)
     assert str(report).startswith("1. Is there signal at all")
