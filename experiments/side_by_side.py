@@ -1,9 +1,9 @@
 """Plain classifiers, pulearn and purely on the same draws of public tables, nothing known but positives and pool.
 
-A plain classifier is trained to tell positives from unlabelled rows and cut at .5; pulearn's are around a
-random forest, a support vector machine (the weighted one, which does badly with a forest) and its own default. Tables are those that no default was chosen on (`experiments.promises`,
-`--tables report`, without texts, images and generators), priors .1, .3 and .6, 200 positives and 800 unlabelled rows,
-or fewer where a table is small.
+A plain classifier is trained to tell positives from unlabelled rows and cut at .5. pulearn's are around a random forest
+(the weighted one, which does badly with a forest, around a support vector machine; bagging with its own trees). Tables
+are those that no default was chosen on (`experiments.promises`, `--tables report`, without texts, images and
+generators), at priors .1, .3 and .6, with 200 positives and 800 unlabelled rows, or fewer where a table is small.
 
     pip install pulearn
     PURELY_DATA=folder python -m experiments.side_by_side --jobs 2

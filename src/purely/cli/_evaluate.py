@@ -163,11 +163,12 @@ def _score(
             for own, value, name in zip(numbers, values, columns, strict=True):
                 own.append(value.read(scored.batch.column(name)))
             probabilities.append(scored.probability)
-            forest.append(scored.plain)
+            if scored.plain is not None:
+                forest.append(scored.plain)
             step.reach(source.done)
     rule = find_label_rule(asked.label, values[0].spelt(), asked.positive, asked.negative, file=source.name)
     kind, probability = rule.kinds[np.concatenate(numbers[0])], np.concatenate(probabilities)
-    plain = np.concatenate(forest) if all(part is not None for part in forest) else None
+    plain = np.concatenate(forest) if forest else None
     if truth is None:
         return rule, kind, None, probability, plain
     if values[1].counts[0]:

@@ -144,8 +144,8 @@ def pu_ranking_gain(
         evaluation.assumption(),
         value,
     )
-    areas = (float(pu_roc_auc(y, s, prior, scenario=scenario, n_resamples=0)) for s in (first, second))
-    return RankingGain(*areas, difference)
+    area, plain_area = (float(pu_roc_auc(y, s, prior, scenario=scenario, n_resamples=0)) for s in (first, second))
+    return RankingGain(area, plain_area, difference)
 
 
 def _placed(score: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
