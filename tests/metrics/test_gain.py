@@ -74,6 +74,13 @@ def test_out_of_fold_and_an_uncertain_prior_make_it_longer():
     assert np.sign(wide.low) == np.sign(plain.low)
 
 
+def test_a_prior_that_is_too_large_gives_no_area_above_one():
+    data = PROBLEM.sample(200, 800, random_state=3)
+    found = pu_ranking_gain(data.y, data.posterior, noisy(data, 3), 0.9)
+    assert found.area == pytest.approx(1.0)
+    assert found.area - found.plain_area == pytest.approx(found.difference.value)
+
+
 def test_no_prior_is_refused():
     data = PROBLEM.sample(20, 40, random_state=0)
     with pytest.raises(ValueError, match="needs class_prior"):

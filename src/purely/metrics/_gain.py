@@ -2,11 +2,15 @@ r"""Does PU learning help? How much better one score ranks than another, from po
 
 Let :math:`A(s) = \Pr(s_P > s_U) + \frac12 \Pr(s_P = s_U)` be how often a labelled positive is ranked above an
 unlabelled row. An unlabelled row is positive with probability :math:`\pi_U`, and is then beaten half of the time by any
-score, so between two scores
+score, so
 
-.. math:: \mathrm{AUC}(s) - \mathrm{AUC}(t) = \frac{A(s) - A(t)}{1 - \pi_U} .
+.. math::
 
-The share :math:`\pi_U` only stretches the difference: which score ranks better can be told without a class prior. With
+    \mathrm{AUC}(s) = \frac12 + \frac{A(s) - \frac12}{1 - \pi_U}, \qquad
+    \mathrm{AUC}(s) - \mathrm{AUC}(t) = \frac{A(s) - A(t)}{1 - \pi_U} .
+
+No area exceeds 1, so :math:`\pi_U` is at most :math:`2 (1 - A)` of the better score; a larger one is taken as that. The
+share :math:`\pi_U` only stretches the difference: which score ranks better can be told without a class prior. With
 :math:`V_i(s)` the share of unlabelled rows below positive *i* and :math:`W_j(s)` the share of positives above
 unlabelled row *j*, the variance of :math:`A(s) - A(t)` is
 
@@ -26,7 +30,6 @@ from purely.checks import level_to_z
 from purely.class_prior import ClassPriors
 from purely.labels import Scenario
 from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, Floats, PUEstimate, needs_prior
-from purely.metrics.ranking import pu_roc_auc
 from purely.notebook import Sentence
 
 __all__ = ["RankingGain", "pu_ranking_gain"]
@@ -117,8 +120,10 @@ def pu_ranking_gain(
     first, second = evaluation.column(score, "score"), evaluation.column(plain, "plain")
     positive, prior = evaluation.labels.positive, evaluation.prior
     assert prior is not None
-    by_p, by_u = (a - b for a, b in zip(_placed(first, positive), _placed(second, positive), strict=True))
-    gap = float(by_p.mean())
+    placed, plainly = _placed(first, positive), _placed(second, positive)
+    by_p, by_u = (a - b for a, b in zip(placed, plainly, strict=True))
+    won, plainly_won = float(placed[0].mean()), float(plainly[0].mean())
+    gap = won - plainly_won
     n_p, n_u = by_p.size, by_u.size
     spread = np.sqrt(by_p.var(ddof=1) / n_p + by_u.var(ddof=1) / n_u) if min(n_p, n_u) > 1 else np.nan
     error = float(spread) * (OUT_OF_FOLD if out_of_fold else 1.0)
@@ -126,7 +131,7 @@ def pu_ranking_gain(
     def stretch(share: float) -> float:
         at = max(share, n_p / (n_p + n_u)) if scenario == "single-sample" else share
         found = ClassPriors.from_population(at, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
-        return 1.0 / max(1.0 - found.unlabelled, 1e-3)
+        return 1.0 / max(1.0 - found.unlabelled, 2.0 * max(won, plainly_won) - 1.0, 1e-3)
 
     arm = level_to_z(level) * error
     ends = [
@@ -144,8 +149,8 @@ def pu_ranking_gain(
         evaluation.assumption(),
         value,
     )
-    area, plain_area = (float(pu_roc_auc(y, s, prior, scenario=scenario, n_resamples=0)) for s in (first, second))
-    return RankingGain(area, plain_area, difference)
+    area, plain_area = (0.5 + (a - 0.5) * by for a in (won, plainly_won))
+    return RankingGain(float(np.clip(area, 0.0, 1.0)), float(np.clip(plain_area, 0.0, 1.0)), difference)
 
 
 def _placed(score: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
