@@ -82,13 +82,12 @@ def test_every_command_takes_two_files(purely, two_files, tmp_path, command, mon
         assert gain["area"] - gain["plain_area"] == pytest.approx(gain["difference"]["value"], abs=1e-9)
 
 
-def test_empty_rows_are_counted(purely, two_files):
-    with two_files[1].open("a") as pool:
-        n_columns = two_files[1].read_text().splitlines()[0].count(",") + 1
-        pool.write("," * (n_columns - 1) + "\n")
-    done = purely("inspect", *two_files)
+def test_empty_rows_are_counted(purely, two_files, tmp_path):
+    pool = pd.read_parquet(two_files[1])
+    assert purely("inspect", *two_files, "--json").json["empty"] == 0
+    pd.concat([pool, pd.DataFrame([{}])]).to_csv(tmp_path / "u.csv", index=False)
+    done = purely("inspect", two_files[0], tmp_path / "u.csv")
     assert "1 row has no value in any column" in said(done.out)
-    assert purely("inspect", *two_files, "--json").json["empty"] == 1
 
 
 def test_a_report_with_a_model_takes_its_ids_and_prints_plain_spaces(purely, two_files, tmp_path):
@@ -124,6 +123,12 @@ def with_negatives(frame, tmp_path):
     return tmp_path / "n.csv", int(known.sum())
 
 
+def labelled(path):
+    """Places of the labelled positives among the rows that are no known negatives."""
+    label = pd.read_csv(path)["fraud"]
+    return np.flatnonzero((label[label != "No"] == "yes").to_numpy())
+
+
 def test_known_negatives_are_counted_set_aside_and_tested_on(purely, with_negatives, tmp_path):
     path, n = with_negatives
     found = purely("inspect", path, *LABELLED, "--json").json
@@ -133,8 +138,11 @@ def test_known_negatives_are_counted_set_aside_and_tested_on(purely, with_negati
     assert purely("inspect", path, *LABELLED, "--negative", "none", "--json").json["unlabelled"] == 320
     model = tmp_path / "m.purely"
     assert purely("fit", path, *LABELLED, *LIGHT, "-o", model, "-q").status == 0
-    done = purely("evaluate", model, path, "--json")
-    found = done.json
+    own = package.load(model)[-1].oof_probability_  # of the training file, scores out of fold are taken
+    of_training = purely("evaluate", model, path, "--json").json
+    assert of_training["known_negatives"]["recall"] == pytest.approx(np.mean(own[labelled(path)] > 0.5))
+    found = purely("evaluate", model, path.rename(tmp_path / "later.csv"), "--json").json
+    path = tmp_path / "later.csv"
     scores = package.load(model).predict_proba(pd.read_csv(path))[:, 1]
     label = pd.read_csv(path)["fraud"]
     negative, positive = (label == "No").to_numpy(), (label == "yes").to_numpy()

@@ -49,12 +49,15 @@ def app(
 ) -> None:
     """Can it be trusted? Accuracy, precision, recall and more without negatives.
 
-    The rows should be ones that the model was not trained on; of its training file
-    the scores out of fold are taken. The model is also compared with a plain
-    random forest: does PU learning help here? Known negatives in
-    the label column (0 beside empty labels) are used: what they and the labelled
-    positives give is printed beside the estimates. With --truth, a column with the
-    true classes of all rows, the true values are printed.
+    Give it rows that the model was not trained on. Of the file it was trained on,
+    each row is scored by models that have not seen it.
+
+    Does PU learning help here? The last sentence compares the model with a plain
+    random forest that tells positives from the pool.
+
+    Known negatives in the label column (0 beside empty labels) are used: what they
+    and the labelled positives give is printed beside the estimates. With --truth,
+    a column with the true classes of all rows, the true values are printed.
 
     For example:
       purely evaluate fraud.purely later.csv --label fraud
