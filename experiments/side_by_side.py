@@ -72,7 +72,7 @@ def methods() -> dict[str, Any]:
         }
     return found | {
         "purely PULogisticClassifier": PULogisticClassifier("auto"),
-        OURS: PUClassifier(members="light"),
+        OURS: PUClassifier(),
     }
 
 

@@ -74,7 +74,7 @@ def test_every_command_takes_two_files(purely, two_files, tmp_path, command, mon
         done = purely("evaluate", "m.purely", *two_files)
         assert done.status == 0, done.err
         assert "each row was scored by models that have not seen it" in said(done.err)
-        assert "that of a plain random forest of positives against the pool" in said(done.out)
+        assert "that of a plain forest of positives against the pool" in said(done.out)
         fitted = purely("fit", *two_files, *LIGHT, "-o", "again.purely", "--id", "customer", "--json").json
         found = purely("evaluate", "again.purely", *two_files, "--json").json
         assert found["estimates"]["roc_auc"] == fitted["estimates"]["roc_auc"]

@@ -28,8 +28,8 @@ __all__ = ["FittedMember", "PUClassifier"]
 
 Floats = NDArray[np.float64]
 
-#: The member that is a plain classifier of positives against unlabelled rows.
-PLAIN = "forest"
+#: Members that are a plain forest of positives against unlabelled rows; the first that is there.
+PLAIN = ("forest", "trees")
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
 
@@ -289,7 +289,7 @@ class PUClassifier(BasePUClassifier):
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
 
     def plain_log_odds(self, X: Any = None) -> Floats | None:
-        """Log-odds by the forest alone, the plain classifier of positives against unlabelled rows.
+        """Log-odds by a forest alone, a plain classifier of positives against unlabelled rows.
 
         Parameters
         ----------
@@ -299,12 +299,14 @@ class PUClassifier(BasePUClassifier):
         Returns
         -------
         ndarray of shape (n,) or None
-            None where the forest is not among the members.
+            None where neither "forest" nor "trees" is among the members.
         """
         check_is_fitted(self, "oof_probability_")
-        place = next((k for k, member in enumerate(self.members_) if member.name == PLAIN), None)
-        if place is None:
+        names = [member.name for member in self.members_]
+        found = next((name for name in PLAIN if name in names), None)
+        if found is None:
             return None
+        place = names.index(found)
         if X is None:
             return self.oof_member_log_odds_[place]
         return self.members_[place].log_odds(self._validate_rows(X)) + self._population_shift()

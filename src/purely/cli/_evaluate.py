@@ -53,7 +53,7 @@ def app(
     each row is scored by models that have not seen it.
 
     Does PU learning help here? The last sentence compares the model with a plain
-    random forest that tells positives from the pool.
+    forest that tells positives from the pool.
 
     Known negatives in the label column (0 beside empty labels) are used: what they
     and the labelled positives give is printed beside the estimates. With --truth,

@@ -68,7 +68,9 @@ def app(
         else:
             fitted = None if model is None else load_model(model)
         labels = None if design is None else read_result(session, sheets, design, reading)
-        data = load_training(session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files))
+        data = load_training(
+            session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files)
+        )
         said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
         if fitted is not None:

@@ -68,7 +68,7 @@ class RankingGain(Sentence):
             "worse": ("A plain forest ranks these rows better", " Take its order for the list, not its probabilities."),
         }[self.verdict]
         return (
-            f"{lead}: the area under the curve is {self.area:.3f}, that of a plain random forest of positives against "
+            f"{lead}: the area under the curve is {self.area:.3f}, that of a plain forest of positives against "
             f"the pool {self.plain_area:.3f}, a difference of {d.value:+.3f} [{d.low:+.3f}, {d.high:+.3f}] at "
             f"{d.level:.0%} confidence.{end}"
         )
