@@ -81,6 +81,14 @@ def test_a_prior_that_is_too_large_gives_no_area_above_one():
     assert found.area - found.plain_area == pytest.approx(found.difference.value)
 
 
+def test_of_several_plain_scores_the_best_is_compared_with():
+    data = PROBLEM.sample(200, 800, random_state=4)
+    weak, good = noisy(data, 4), data.X[:, 0]
+    found = pu_ranking_gain(data.y, data.posterior, [weak, good], 0.3)
+    assert found == pu_ranking_gain(data.y, data.posterior, good, 0.3)
+    assert found.difference.value < pu_ranking_gain(data.y, data.posterior, weak, 0.3).difference.value
+
+
 def test_no_prior_is_refused():
     data = PROBLEM.sample(20, 40, random_state=0)
     with pytest.raises(ValueError, match="needs class_prior"):

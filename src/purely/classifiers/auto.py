@@ -28,7 +28,7 @@ __all__ = ["FittedMember", "PUClassifier"]
 
 Floats = NDArray[np.float64]
 
-#: Members that are a plain forest of positives against unlabelled rows; the first that is there.
+#: Members that are a plain forest of positives against unlabelled rows.
 PLAIN = ("forest", "trees")
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
@@ -289,7 +289,7 @@ class PUClassifier(BasePUClassifier):
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
 
     def plain_log_odds(self, X: Any = None) -> Floats | None:
-        """Log-odds by a forest alone, a plain classifier of positives against unlabelled rows.
+        """Log-odds by each forest alone, plain classifiers of positives against unlabelled rows.
 
         Parameters
         ----------
@@ -298,18 +298,17 @@ class PUClassifier(BasePUClassifier):
 
         Returns
         -------
-        ndarray of shape (n,) or None
+        ndarray of shape (n_forests, n) or None
             None where neither "forest" nor "trees" is among the members.
         """
         check_is_fitted(self, "oof_probability_")
-        names = [member.name for member in self.members_]
-        found = next((name for name in PLAIN if name in names), None)
-        if found is None:
+        places = [k for k, member in enumerate(self.members_) if member.name in PLAIN]
+        if not places:
             return None
-        place = names.index(found)
         if X is None:
-            return self.oof_member_log_odds_[place]
-        return self.members_[place].log_odds(self._validate_rows(X)) + self._population_shift()
+            return self.oof_member_log_odds_[places]
+        X = self._validate_rows(X)
+        return np.stack([self.members_[k].log_odds(X) for k in places]) + self._population_shift()
 
     def distil(self, X: Any = None) -> DistilledPUClassifier:
         """A classifier that gives the same answers several times as fast, for many rows or for one at a time.

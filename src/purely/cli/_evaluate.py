@@ -103,7 +103,7 @@ def app(
     gain = None
     if plain is not None and (out_of_fold or not seen):
         gain = pu_ranking_gain(
-            y, probability[used], plain[used], report.class_prior, scenario=said, out_of_fold=out_of_fold
+            y, probability[used], plain[:, used], report.class_prior, scenario=said, out_of_fold=out_of_fold
         )
     compared: dict[str, dict[str, float]] = {}
     if rule.n_negative:
@@ -171,7 +171,7 @@ def _score(
             step.reach(source.done)
     rule = find_label_rule(asked.label, values[0].spelt(), asked.positive, asked.negative, file=source.name)
     kind, probability = rule.kinds[np.concatenate(numbers[0])], np.concatenate(probabilities)
-    plain = np.concatenate(forest) if forest else None
+    plain = np.concatenate(forest, axis=1) if forest else None
     if truth is None:
         return rule, kind, None, probability, plain
     if values[1].counts[0]:
@@ -184,7 +184,7 @@ def _score(
 
 def _filled(values: Floats, where: NDArray[np.bool_], by: Floats) -> Floats:
     filled = values.copy()
-    filled[where] = by
+    filled[:, where] = by
     return filled
 
 

@@ -90,9 +90,11 @@ def pu_ranking_gain(
     ----------
     y : array-like of shape (n,)
         Positive-unlabelled labels.
-    score, plain : array-like of shape (n,)
-        The greater, the more positive; neither by a model that the rows have trained. ``plain`` is for example that of
-        a classifier of positives against unlabelled rows.
+    score : array-like of shape (n,)
+        The greater, the more positive; not by a model that the rows have trained.
+    plain : array-like of shape (n,) or (k, n)
+        The same by a plain classifier, for example one of positives against unlabelled rows. Of several, the one that
+        ranks these rows best is compared with, so that the gain is not that over a weak one.
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
         Its interval stretches that of the difference; whether the difference is above 0 does not depend on it.
     out_of_fold : bool, default=False
@@ -117,10 +119,11 @@ def pu_ranking_gain(
     """
     needs_prior(class_prior, "the gain in ranking")
     evaluation = Evaluation.read(y, class_prior, scenario, level, 0, 0)
-    first, second = evaluation.column(score, "score"), evaluation.column(plain, "plain")
     positive, prior = evaluation.labels.positive, evaluation.prior
     assert prior is not None
-    placed, plainly = _placed(first, positive), _placed(second, positive)
+    placed = _placed(evaluation.column(score, "score"), positive)
+    several = [_placed(evaluation.column(one, "plain"), positive) for one in np.atleast_2d(np.asarray(plain))]
+    plainly = max(several, key=lambda each: float(each[0].mean()))
     by_p, by_u = (a - b for a, b in zip(placed, plainly, strict=True))
     won, plainly_won = float(placed[0].mean()), float(plainly[0].mean())
     gap = won - plainly_won

@@ -282,12 +282,12 @@ def measure_gain(table: Table, scored: Scored, prior: PriorFinding) -> RankingGa
 
 
 def _plain_scores(table: Table, scored: Scored) -> Floats:
-    """Scores of the forest: the model's own member, or else one that is fitted to the other folds of these rows."""
+    """Scores of forests: the model's own members, or else one that is fitted to the other folds of these rows."""
     last, n = last_step(scored.model), table.positive.size
     stored = last.plain_log_odds() if isinstance(last, PUClassifier) else None
     if stored is not None and scored.fitted_rows is not None:
         plain = np.asarray(last.plain_log_odds(table.X))
-        plain[scored.fitted_rows] = stored
+        plain[:, scored.fitted_rows] = stored
         return plain
     if stored is not None and scored.honest:
         return stored
