@@ -52,6 +52,34 @@ def test_a_pu_method_beats_the_plain_one_where_the_pool_is_half_positive():
     assert (found.values("ours", "error") < found.values("plain", "error")).all()
 
 
+class Calls:
+    """Calls rows positive or not, and no more; not of scikit-learn, and `fit` returns nothing."""
+
+    def fit(self, X, y):
+        self.mean_ = X[y == 1].mean()
+
+    def predict(self, X):
+        return (X.mean(axis=1) > self.mean_).astype(int)
+
+
+def test_a_method_needs_only_fit_and_predict():
+    found = compare_methods({"calls": Calls()}, DATA.X, DATA.y_true, class_prior=0.4, n_draws=1, n_test=100)
+    assert np.isfinite(found.values("calls", "error")).all()
+    assert np.isnan(found.values("calls", "area")).all()
+    assert str(found).endswith("One draw.")
+    assert "nan" not in str(found)
+
+
+@pytest.mark.parametrize(
+    ("method", "said"), [(Calls, "the class Calls; write Calls()"), (len, "function len"), ("forest", "forest")]
+)
+def test_what_is_no_method_is_named(method, said):
+    with pytest.raises(ValueError, match="must be an object with fit") as error:
+        compare_methods({"mine": method}, DATA.X, DATA.y_true)
+    assert "methods['mine']" in str(error.value)
+    assert said in str(error.value)
+
+
 def test_no_methods_is_an_error():
     with pytest.raises(ValueError, match="at least one estimator"):
         compare_methods({}, DATA.X, DATA.y_true)

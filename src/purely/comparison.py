@@ -56,8 +56,8 @@ class Comparison:
             cells = [method]
             for measure in MEASURES:
                 values = self.values(method, measure)
-                error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.nan
-                cells.append("-" if np.isnan(values).all() else f"{values.mean():.3f} ± {error:.3f}")
+                spread = f" ± {values.std(ddof=1) / np.sqrt(values.size):.3f}" if values.size > 1 else ""
+                cells.append("-" if np.isnan(values).all() else f"{values.mean():.3f}{spread}")
             table.append(cells)
         return table
 
@@ -65,7 +65,8 @@ class Comparison:
         head, cells = ["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells()
         wide = max(len(row[0]) for row in cells)
         lines = [f"{row[0]:{wide}}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in (head, *cells)]
-        return "\n".join([*lines, f"Means over {len(self.rows) // len(self.methods)} draws, with standard errors."])
+        n = len(self.rows) // len(self.methods)
+        return "\n".join([*lines, f"Means over {n} draws, with standard errors." if n > 1 else "One draw."])
 
     def _repr_html_(self) -> str:
         return html_table(["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells())
@@ -91,8 +92,8 @@ def compare_methods(
     ----------
     methods : mapping of str to estimator
         Classifiers in scikit-learn's manner: ``fit(X, y)`` with 1 for labelled positives and 0 for unlabelled rows, and
-        ``predict`` with 1 for positives; ``predict_proba`` or ``decision_function`` for the area. Where a fitted one
-        has ``class_prior_``, its error is noted. Each is cloned for every draw.
+        ``predict`` with 1 for positives. The area needs ``predict_proba`` or ``decision_function`` too, and is NaN
+        without; likewise the error about the prior needs ``class_prior_``. Each is cloned for every draw.
     X : array, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
         The true classes.
@@ -121,6 +122,10 @@ def compare_methods(
     n_draws = check_number("n_draws", n_draws, 1, integer=True)
     if not methods:
         raise ValueError("methods must name at least one estimator; none was given.")
+    for name, method in methods.items():
+        if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "predict")):
+            what = f"the class {method.__name__}; write {method.__name__}()" if isinstance(method, type) else method
+            raise ValueError(f"methods[{name!r}] must be an object with fit(X, y) and predict(X); it is {what!s:.60}.")
     seed = draw_seed(random_state)
     rows: list[dict[str, Any]] = []
     prior = float("nan")
@@ -139,7 +144,8 @@ def compare_methods(
         prior = draw.class_prior
         for name, method in methods.items():
             begin = time.perf_counter()
-            model = clone(method, safe=False).fit(draw.X, draw.y)
+            model = clone(method, safe=False)
+            model.fit(draw.X, draw.y)
             said = np.asarray(model.predict(draw.X_test)) == 1
             found = getattr(model, "class_prior_", np.nan)
             rows.append(
@@ -147,9 +153,16 @@ def compare_methods(
                     "method": name,
                     "draw": number,
                     "error": float(np.mean(said != (draw.y_test == 1))),
-                    "area": float(roc_auc_score(draw.y_test, model_says(model, draw.X_test, "score"))),
+                    "area": _area(model, draw.X_test, draw.y_test),
                     "prior_error": abs(float(found) - prior),
                     "seconds": time.perf_counter() - begin,
                 }
             )
     return Comparison(tuple(rows), prior)
+
+
+def _area(model: Any, X: Any, y: NDArray[np.intp]) -> float:
+    """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
+    if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
+        return float("nan")
+    return float(roc_auc_score(y, model_says(model, X, "score")))

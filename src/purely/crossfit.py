@@ -19,6 +19,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import logit
+from scipy.stats import rankdata
 from sklearn.base import clone
 
 from purely.folds import Folds
@@ -29,11 +30,15 @@ __all__ = [
     "MOST_ROWS",
     "Estimator",
     "Statement",
+    "are_training_rows",
     "cross_fit",
     "finite_log_odds",
     "log_ratio",
     "model_says",
 ]
+
+#: Rank correlation of two scores from which on they are taken to be of the same rows.
+SAME_ROWS = 0.5
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -184,6 +189,15 @@ def cross_fit(
     for (i, k), score in zip(jobs, done, strict=True):
         scores[i, folds.test(k)] = score
     return scores
+
+
+def are_training_rows(stored: Floats, found: Floats) -> bool:
+    """Whether out-of-fold scores are those of the rows of which a model says `found`: as many, and in like order."""
+    if stored.size != found.size:
+        return False
+    with np.errstate(invalid="ignore"):
+        agreement = np.corrcoef(rankdata(stored), rankdata(found))[0, 1]
+    return bool(agreement > SAME_ROWS)
 
 
 def _fit_and_score(

@@ -131,7 +131,7 @@ def test_predict_writes_ids_scores_probabilities_and_labels(purely, model, custo
     pipeline = package.load(model)
     expected = pipeline.predict_proba(pacsv.read_csv(customers))[:, 1]
     np.testing.assert_allclose(probability, expected, atol=1e-4)
-    assert "by the distilled model" in done.out
+    assert "by the fast form of the model" in done.out
     done = purely("predict", model, customers, "-o", tmp_path / "s.parquet", "--exact")
     assert "distilled" not in done.out
     np.testing.assert_allclose(pq.read_table(tmp_path / "s.parquet")["probability"].to_numpy(), expected, rtol=1e-9)

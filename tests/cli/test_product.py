@@ -73,7 +73,32 @@ def test_every_command_takes_two_files(purely, two_files, tmp_path, command, mon
         assert len(pd.read_csv("s.csv")) == 320
         done = purely("evaluate", "m.purely", *two_files)
         assert done.status == 0, done.err
-        assert "looks like the file the model was trained on" in said(done.err)
+        assert "each row was scored by models that have not seen it" in said(done.err)
+        assert "that of a plain forest of positives against the pool" in said(done.out)
+        fitted = purely("fit", *two_files, *LIGHT, "-o", "again.purely", "--id", "customer", "--json").json
+        found = purely("evaluate", "again.purely", *two_files, "--json").json
+        assert found["estimates"]["roc_auc"] == fitted["estimates"]["roc_auc"]
+        gain = found["gain"]
+        assert gain["area"] - gain["plain_area"] == pytest.approx(gain["difference"]["value"], abs=1e-9)
+
+
+def test_empty_rows_are_counted(purely, two_files, tmp_path):
+    pool = pd.read_parquet(two_files[1])
+    assert purely("inspect", *two_files, "--json").json["empty"] == 0
+    pd.concat([pool, pd.DataFrame([{}])]).to_csv(tmp_path / "u.csv", index=False)
+    done = purely("inspect", two_files[0], tmp_path / "u.csv")
+    assert "1 row has no value in any column" in said(done.out)
+
+
+def test_a_report_with_a_model_takes_its_ids_and_prints_plain_spaces(purely, two_files, tmp_path):
+    model = tmp_path / "m.purely"
+    assert purely("fit", *two_files, *LIGHT, "-o", model, "--id", "customer").status == 0
+    done = purely("report", *two_files, "-m", model, "-o", tmp_path / "r.html")
+    assert done.status == 0, done.err
+    assert "--id carries it" not in said(done.err)
+    assert "xa0" not in done.out
+    assert "Does PU learning help here?" in done.out
+    assert "(file)" not in (tmp_path / "r.html").read_text()
 
 
 def test_two_files_that_do_not_go_together(purely, two_files, tmp_path):
@@ -98,6 +123,12 @@ def with_negatives(frame, tmp_path):
     return tmp_path / "n.csv", int(known.sum())
 
 
+def labelled(path):
+    """Places of the labelled positives among the rows that are no known negatives."""
+    label = pd.read_csv(path)["fraud"]
+    return np.flatnonzero((label[label != "No"] == "yes").to_numpy())
+
+
 def test_known_negatives_are_counted_set_aside_and_tested_on(purely, with_negatives, tmp_path):
     path, n = with_negatives
     found = purely("inspect", path, *LABELLED, "--json").json
@@ -107,8 +138,11 @@ def test_known_negatives_are_counted_set_aside_and_tested_on(purely, with_negati
     assert purely("inspect", path, *LABELLED, "--negative", "none", "--json").json["unlabelled"] == 320
     model = tmp_path / "m.purely"
     assert purely("fit", path, *LABELLED, *LIGHT, "-o", model, "-q").status == 0
-    done = purely("evaluate", model, path, "--json")
-    found = done.json
+    own = package.load(model)[-1].oof_probability_  # of the training file, scores out of fold are taken
+    of_training = purely("evaluate", model, path, "--json").json
+    assert of_training["known_negatives"]["recall"] == pytest.approx(np.mean(own[labelled(path)] > 0.5))
+    found = purely("evaluate", model, path.rename(tmp_path / "later.csv"), "--json").json
+    path = tmp_path / "later.csv"
     scores = package.load(model).predict_proba(pd.read_csv(path))[:, 1]
     label = pd.read_csv(path)["fraud"]
     negative, positive = (label == "No").to_numpy(), (label == "yes").to_numpy()

@@ -198,6 +198,14 @@ def test_thinning_keeps_positives_of_two_samples_and_the_proportion_of_one():
     assert np.count_nonzero(y[one]) == 500
 
 
+def test_the_model_is_compared_with_a_plain_forest(report, rows, model):
+    """The model of the fixture may have no forest; one is then fitted to the other folds."""
+    gain = report.answers["gain"]
+    assert gain["question"] in report.html
+    assert gain["difference_low"] <= gain["difference"] <= gain["difference_high"]
+    assert 0.5 < gain["plain_area"] <= 1.0
+
+
 def test_a_report_says_its_answers(report):
     assert isinstance(report, Report)
     assert str(report).startswith("1. Is there signal at all")
@@ -212,7 +220,7 @@ def check(status, title="It holds"):
 
 def test_amber_checks_are_counted_beside_red_ones():
     answer = answer_trust([check("green"), check("red", "A"), check("amber", "B"), check("amber", "C")])
-    assert answer["answer"] == "Of 4 checks 1 red and 2 amber. To look at: “A” (red); “B” (amber); “C” (amber)."
+    assert answer["answer"] == "Of 4 checks, 1 is red and 2 are amber: look at “A”; “B”; “C”."
     assert answer["counts"] == {"green": 1, "amber": 2, "red": 1}
 
 
@@ -231,7 +239,7 @@ def test_no_more_than_everything_is_kept(retained, low, high):
 def test_what_to_do_now(report):
     card = report.answers["next"]
     assert card["question"] == "What should I do now?"
-    assert card["answer"] in report.html.replace("&#39;", "'")
+    assert card["answer"] in report.html.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
     red = answer_next([check("red", "A")], report.answers["records"])
     assert red["short"] == "Mend this first"
     assert "“A” does not hold" in red["answer"]

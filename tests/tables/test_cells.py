@@ -101,7 +101,7 @@ def test_new_rows_are_read_as_those_of_the_fit_were():
     new = encoder.encode(pa.table({"amount": ["0,5", "3.14", None], "rate": ["50 %", "x", "7"]}))
     np.testing.assert_allclose(new.matrix[0], [0.5, 0.5])
     assert new.unreadable == {"amount": 1, "rate": 2}
-    assert "read as 3,5" in encoder.report_.columns[0].action
+    assert "decimal commas (3,5)" in encoder.report_.columns[0].action
 
 
 def test_typed_and_text_columns_give_the_same_features():

@@ -77,8 +77,9 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
     elif error > _LARGE_ERROR or p_value < alpha:
         status = "doubtful"
         message = (
-            f"Whether the ratio has levelled off at its top cannot be told (a rise by {rise:.2f}, at most "
-            f"{rise * np.exp(z * error):.2f}): more labelled rows, or a prior from elsewhere, would settle it."
+            "It cannot be told whether the rows of highest score are all positive (the ratio of labelled to unlabelled "
+            f"rows rises by a factor {rise:.2f} there, and perhaps by {rise * np.exp(z * error):.2f}): more labelled "
+            "rows, or a prior from elsewhere, would settle it."
         )
     else:
         status = "ok"

@@ -25,8 +25,8 @@ def check_selection(
 
     Tests :math:`U(A) \ge \pi_U P(A)` in every bin and upper set of the score, at the low end of the prior's interval
     where it has one. The statistic is the largest :math:`\pi_U P(A) / U(A)`, estimated where the test is most
-    significant. A contradiction means that labelled positives crowd where there are too few unlabelled rows: selection
-    is not at random, or the prior is too large.
+    significant. A contradiction means that some labelled positives lie where the pool has too few rows: selection is
+    not at random, or the prior is too large.
 
     Silence is no proof: a bias that a smaller prior would explain, with the prior estimated from the same rows, leaves
     no trace.
@@ -74,8 +74,8 @@ def check_selection(
         )
     else:
         message = (
-            f"Labelled positives crowd where there are too few unlabelled rows (a ratio of {ratio:.2f} where 1 is the "
-            f"most): either the class prior {prior.low:g} is too large (the rows allow up to {largest:.3f}), or some "
+            f"Some labelled positives lie where the pool has too few rows for them (by a factor of {ratio:.2f}): "
+            f"either the class prior {prior.low:g} is too large (the rows allow up to {largest:.3f}), or some "
             "positives are labelled more readily than others; then model the labelling, or label a random sample."
         )
     return AssumptionCheck("selection", status, ratio, p_value, message, {"largest_prior": largest})

@@ -30,6 +30,8 @@ __all__ = ["FittedMember", "PUClassifier"]
 
 Floats = NDArray[np.float64]
 
+#: Members that are a plain forest of positives against unlabelled rows.
+PLAIN = ("forest", "trees")
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
 #: How often the forest, the plain classifier of positives against unlabelled rows, counts where rows are few.
@@ -273,6 +275,28 @@ class PUClassifier(BasePUClassifier):
         """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
         check_is_fitted(self, "oof_probability_")
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
+
+    def plain_log_odds(self, X: Any = None) -> Floats | None:
+        """Log-odds by each forest alone, plain classifiers of positives against unlabelled rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d), optional
+            None: the training rows, out of fold.
+
+        Returns
+        -------
+        ndarray of shape (n_forests, n) or None
+            None where neither "forest" nor "trees" is among the members.
+        """
+        check_is_fitted(self, "oof_probability_")
+        places = [k for k, member in enumerate(self.members_) if member.name in PLAIN]
+        if not places:
+            return None
+        if X is None:
+            return self.oof_member_log_odds_[places]
+        X = self._validate_rows(X)
+        return np.stack([self.members_[k].log_odds(X) for k in places]) + self._population_shift()
 
     def distil(self, X: Any = None) -> DistilledPUClassifier:
         """A classifier that gives the same answers, or nearly so, faster; for many rows or for one at a time.

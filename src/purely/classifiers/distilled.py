@@ -183,7 +183,8 @@ class DistilledPUClassifier(BasePUClassifier):
             for member, weight in zip(stack.members_, stack.member_weights_, strict=True)
             if weight > 0.0
         ]
-        self._final, self.imitation_ = stack._final, None
+        self._final = stack._final
+        self.imitation_: Imitation | None = None
         self.difference_ = self.members_difference_ = self._difference(stack, X)
         if self.difference_.mean > LARGEST_MEAN or self.difference_.area > LARGEST_AREA:
             raise DistillationError(

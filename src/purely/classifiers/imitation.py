@@ -129,8 +129,11 @@ def train(X: Floats, log_odds: Floats, rng: np.random.Generator, n_steps: int = 
     offset = np.where(np.abs(mean) > FAR * scale, mean, 0.0)
     first = weights[0] / scale[:, None]
     bias = weights[3] - (mean - offset) @ first
-    sizes = zip([first, *weights[1:3]], [bias, *weights[4:]], (True, True, False), strict=True)
-    network = NetworkArrays((), tuple((w.astype(np.float32), b.astype(np.float32), relu) for w, b, relu in sizes))
+    trained = [
+        (np.asarray(w, np.float32), np.asarray(b, np.float32))
+        for w, b in zip([first, *weights[1:3]], [bias, *weights[4:]], strict=True)
+    ]
+    network = NetworkArrays((), tuple((w, b, i < 2) for i, (w, b) in enumerate(trained)))
     return Imitation(network, offset, float(log_odds.min()), float(log_odds.max()))
 
 

@@ -158,10 +158,10 @@ def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished
 def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
     """Put the form that `purely predict` uses beside the model, unless it says something else."""
     try:
-        with session.step("Distilling"):
+        with session.step("Making the fast form"):
             model.distilled_ = model.distil(data.X[data.y == 0])
     except DistillationError as error:
-        session.note(f"{error} So 'purely predict' will use the whole stack, which is slower.")
+        session.note(f"{error} So 'purely predict' will use the model as it was fitted, which is slower.")
 
 
 def said_of_prior(prior: Prior) -> str:
@@ -190,9 +190,10 @@ def _describe(
             random_state=session.seed,
         )
     pool = model.unlabelled_prior_ * data.rule.n_unlabelled
+    networks = "with" if any(member.name == "networks" for member in model.members_) else "without"
     session.say(
         data.line(),
-        f"size {size}; trained in {seconds(session)}",
+        f"{networks} networks (--size {size}); trained in {seconds(session)}",
         "",
         f"class prior   {said_of_prior(model.prior_)}",
         f"              about {pool:,.0f} ({percent(model.unlabelled_prior_)}) of the unlabelled rows are positive",

@@ -91,6 +91,8 @@ def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -
         ["column", "alone", "±", "lost without it", "±"],
         [[name, *(f"{v:.4f}" for v in values)] for name, *values in zip(ranked.names, *parts, strict=True)],
     )
+    if np.any(ranked.loss < -2.0 * ranked.loss_error):
+        session.say("A loss below 0: without that column, the information is estimated better.")
     if len(groups) < len(names):
         session.say(
             f"{len(groups)} of {len(names):,} columns, those that differ most between the two kinds of rows (--top)."

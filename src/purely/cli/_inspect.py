@@ -6,7 +6,7 @@ from purely.cli import _options as o
 from purely.cli._data import load_training
 from purely.cli._session import Session, command, percent
 from purely.files import shown
-from purely.tables.leaks import count_copies, find_leaks
+from purely.tables.leaks import count_copies, count_empty, find_leaks
 from purely.tables.source import Pair
 
 #: Columns that are listed on the terminal.
@@ -30,6 +30,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     rule, report, positive = data.rule, data.encoder.report_, data.y == 1
     leaks = find_leaks(data.X, positive, data.encoder, session.seed)
     copies = count_copies(data.X, positive)
+    empty = count_empty(data.table.drop_columns(rule.column))
     how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "by the usual rule"
     label = f"label column      {shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})"
     missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
@@ -47,6 +48,10 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         *(
             [f"                  {copies.shared:,} labelled rows are also among the unlabelled ones"]
             * (copies.shared > 0)
+        ),
+        *(
+            [f"empty             {empty:,} {'row has' if empty == 1 else 'rows have'} no value in any column"]
+            * (empty > 0)
         ),
         f"features          {report.n_features:,} ({'sparse' if report.sparse else 'dense'})",
         "",
@@ -87,5 +92,6 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
             "sparse": report.sparse,
             "leaks": {leak.column: leak.sign for leak in leaks},
             "copies": vars(copies),
+            "empty": empty,
         }
     )

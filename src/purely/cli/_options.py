@@ -73,7 +73,7 @@ Label = Annotated[
     str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
 ]
 Positive = Annotated[
-    str | None, typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, ...]")
+    str | None, typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, positive]")
 ]
 Negative = Annotated[
     str | None,

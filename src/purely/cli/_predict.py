@@ -66,7 +66,9 @@ def app(
     escape_formulas: o.EscapeFormulas = False,
     exact: Annotated[
         bool,
-        typer.Option("--exact", help="Use the whole stack, not its distilled form, which is several times faster."),
+        typer.Option(
+            "--exact", help="Use the model as it was fitted, not its fast form, which agrees to .01 on average."
+        ),
     ] = False,
     jobs: Annotated[
         int, typer.Option(min=-256, max=256, metavar="N", help="Files of a folder scored at a time; -1: one a core.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -11,6 +12,7 @@ from purely import prior
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, load_training, scenario_of
 from purely.cli._session import Session, command, percent
+from purely.exceptions import ClassPriorWarning
 
 #: Estimators by the names they have here.
 METHODS = {
@@ -26,6 +28,11 @@ METHODS = {
     "tice": "TIcEPrior",
     "pen-l1": "PenL1Prior",
     "regrouping": "RegroupingPrior",
+}
+#: What the rows are in each scenario.
+POPULATION = {
+    "case-control": "the pool is a sample of it",
+    "single-sample": "labelled and unlabelled rows together are a sample of it",
 }
 Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
@@ -76,7 +83,7 @@ def app(
     first = found[0]
     session.say(
         "",
-        f"The class prior is the share of positives in the population ({said}).",
+        f"The class prior is the share of positives in the population ({said}: {POPULATION[said]}).",
         f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
     )
     if not first["determined"]:
@@ -92,7 +99,9 @@ def _estimate(name: str, data: TrainingData, scenario: str, seed: int) -> dict[s
     known = estimator.get_params(deep=False)
     settings = {"scenario": scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
-    estimator.fit(data.X, data.y)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The data do not determine", ClassPriorWarning)  # it is said below the table
+        estimator.fit(data.X, data.y)
     return {
         "method": name,
         "class_prior": float(estimator.class_prior_),

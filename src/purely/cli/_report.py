@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import shlex
-import shutil
 import sys
-import textwrap
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,6 +19,7 @@ from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
+from purely.tables.source import Pair
 
 
 @command(max_rows=10_000)
@@ -68,7 +68,9 @@ def app(
         else:
             fitted = None if model is None else load_model(model)
         labels = None if design is None else read_result(session, sheets, design, reading)
-        data = load_training(session, files, reading, sampling)
+        data = load_training(
+            session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files)
+        )
         said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
         if fitted is not None:
@@ -111,21 +113,31 @@ def app(
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
 
 
+def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
+    """Label and ids as in the fit, where nothing else is asked for."""
+    origin = fitted.origin
+    if files.pool is None and asked.label in (None, origin.label):
+        asked = replace(
+            asked,
+            label=origin.label,
+            positive=asked.positive or origin.positive,
+            negative=asked.negative or origin.negative,
+        )
+    return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
+
+
 def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
     return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
 
 
 def _records(data: TrainingData) -> Any:
     """The rows as they were in the file, without vectors."""
-    return data.table.select([f.name for f in data.table.schema if not pa.types.is_nested(f.type)]).to_pandas()
+    left_out = Pair.LABEL if isinstance(data.source, Pair) else None
+    kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != left_out]
+    return data.table.select(kept).to_pandas()
 
 
 def _answers(answers: dict[str, Any]) -> list[str]:
     """Lines: each question with its answer, and an empty one after it."""
     told = [a for a in answers.values() if isinstance(a, dict) and "question" in a]
-    width, together = min(80, shutil.get_terminal_size().columns), "\N{NO-BREAK SPACE}%"
-    lines = []
-    for part in told:  # a number and its % stay together
-        wrapped = textwrap.wrap(part["answer"].replace(" %", together), width)
-        lines += [part["question"], *(line.replace(together, " %") for line in wrapped), ""]
-    return lines
+    return [line for a in told for line in (a["question"], a["answer"], "")]

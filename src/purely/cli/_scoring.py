@@ -30,17 +30,20 @@ Out = TypeVar("Out")
 
 #: Rows that a model sees at a time: its intermediate arrays stay in the cache, and small.
 MODEL_ROWS = 4096
+#: Mean difference of probabilities below which two forms of a model say the same: rounding.
+SAME = 1e-9
 #: Threads, and batches that may be under way.
 WORKERS, AHEAD = 2, 4
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A batch, its first record's number, and the log-odds of its rows."""
+    """A batch, its first record's number, the log-odds of its rows, and those by a plain forest where asked for."""
 
     batch: pa.RecordBatch
     first: int
     log_odds: Floats
+    plain: Floats | None = None
 
     @property
     def probability(self) -> Floats:
@@ -55,6 +58,7 @@ class Scorer:
     encoder: TableEncoder
     classifier: Any
     distilled: bool = False
+    with_plain: bool = False
     unseen: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
@@ -96,14 +100,17 @@ class Scorer:
         step = batch.num_rows if self.distilled else MODEL_ROWS  # a distilled model finds its own blocks
         for at in range(0, batch.num_rows, step):
             log_odds[at : at + step] = model_says(self.classifier, X[at : at + step], "log-odds")
-        return Scored(batch, first, log_odds), encoded
+        plain = self.classifier.plain_log_odds(X) if self.with_plain else None
+        return Scored(batch, first, log_odds, plain), encoded
 
     @property
     def kind(self) -> str:
         """Which form of the model was used, for people; nothing where there is one only."""
         if not self.distilled:
             return ""
-        return f" by the distilled model (--exact differs by {self.classifier.difference_.mean:.0e} on average)"
+        differs = self.classifier.difference_.mean
+        said = "the same" if differs < SAME else f"differs by {differs:.0e} on average"
+        return f" by the fast form of the model (--exact: {said})"
 
     def say_ignored(self, session: Session) -> None:
         """Say what was ignored."""

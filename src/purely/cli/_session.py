@@ -279,14 +279,16 @@ def _columns() -> int:
 
 
 def _wrapped(text: str, indent: str = "  ") -> str:
-    return "\n".join(
+    tied = printable(text).replace(" %", "\N{NO-BREAK SPACE}%")  # a number and its % stay together
+    lines = "\n".join(
         part
-        for line in printable(text).split("\n")
+        for line in tied.split("\n")
         for part in textwrap.wrap(
             line, _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
         )
         or [""]
     )
+    return lines.replace("\N{NO-BREAK SPACE}", " ")
 
 
 def percent(value: float) -> str:

@@ -139,7 +139,7 @@ def find_direction(sample: PUSample, seed: int) -> list[NDArray[np.float64]]:
         "",
         f"Information of new rows, out of fold: {kept.information_representation:.4f} in that one dimension,",
         f"{kept.information_inputs:.4f} with both columns, {sample.problem.information().value:.4f} in truth.",
-        "A projection adds no information, but with less to fit more of it is captured.",
+        "A projection adds no information, but it is estimated better from fewer dimensions.",
     )
     return [component, of_pca]
 

@@ -24,6 +24,7 @@ from purely.metrics._curves import (
     pu_precision_recall_curve,
     pu_roc_curve,
 )
+from purely.metrics._gain import RankingGain, pu_ranking_gain
 from purely.metrics._report import PUReport, pu_report
 from purely.metrics.estimate import PUEstimate
 from purely.metrics.ranking import pu_average_precision, pu_roc_auc
@@ -46,6 +47,7 @@ __all__ = [
     "PUROCCurve",
     "PUReport",
     "Prior",
+    "RankingGain",
     "pu_accuracy",
     "pu_average_precision",
     "pu_balanced_accuracy",
@@ -56,6 +58,7 @@ __all__ = [
     "pu_lift",
     "pu_precision",
     "pu_precision_recall_curve",
+    "pu_ranking_gain",
     "pu_recall",
     "pu_report",
     "pu_risk",

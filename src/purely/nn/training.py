@@ -159,8 +159,9 @@ class _Run:
     def summary(self) -> dict[str, str]:
         """Mean J of this epoch, for the progress bar."""
         finite = [row[np.isfinite(row)] for row in self.history[-1]]
-        _, train_j, _, held_j = (float(row.mean()) if row.size else math.nan for row in finite)
-        return {"J": f"{train_j:.4f}", "held-out J": f"{held_j:.4f}", "networks": str(self.alive.size)}
+        means = {"J": finite[1], "held-out J": finite[3]}
+        shown = {name: f"{row.mean():.4f}" for name, row in means.items() if row.size}  # classifiers hold no rows out
+        return shown | {"networks": str(self.alive.size)}
 
     def save(self) -> None:
         """Write a checkpoint where one is due; a crash while writing leaves the one before."""

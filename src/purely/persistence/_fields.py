@@ -31,6 +31,8 @@ TAGS |= dict.fromkeys(("tuple", "dict", "float"), "")
 DEEPEST = 60
 #: Columns of the rows that a model takes, and bytes of text that is listed item by item: they cost a file nothing.
 WIDEST = LARGEST_LISTED = 2**24
+#: Characters of a text within JSON; longer ones of other packages' objects are kept as arrays.
+LONGEST_TEXT = 100_000
 #: Types of numbers, by the names that safetensors gives them.
 TYPES = {
     f"{kind.upper()}{8 * n}": np.dtype(f"<{kind}{n}") for kind in "iuf" for n in (1, 2, 4, 8) if kind != "f" or n > 1
@@ -170,7 +172,7 @@ def number(low: float = -LARGEST_VALUE, high: float = LARGEST_VALUE, *, finite: 
     return Field(("number",) if finite else ("number", "float"), words, read)
 
 
-def text(longest: int = 100_000, *, name: bool = False) -> Field:
+def text(longest: int = LONGEST_TEXT, *, name: bool = False) -> Field:
     """Text; a name has no control characters besides tabs and line ends."""
 
     def read(node: Json, at: Place) -> str:

@@ -21,13 +21,15 @@ from numpy.typing import NDArray
 from purely.persistence._errors import Misfit, Untrusted
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, TYPE_NAMES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
+    FLAG, LONGEST_TEXT, NOTHING, TYPE_NAMES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
 )  # fmt: skip
 from purely.persistence._schema import SCHEMAS, imported, part, schema_of
 
 
 def write(value: Any, at: Place) -> Json:
     """JSON of a value; its arrays go into the store."""
+    if isinstance(value, str) and len(value) > LONGEST_TEXT:
+        return _write_foreign(str(value), at)
     if value is None or isinstance(value, (bool, int, str, np.integer, np.bool_, np.str_)):
         return value.item() if isinstance(value, np.generic) else value
     if isinstance(value, (float, np.floating)):
@@ -71,6 +73,14 @@ def _bytes(values: NDArray[np.uint8]) -> bytes:
     return values.tobytes()
 
 
+def _bytearray(values: NDArray[np.uint8]) -> bytearray:
+    return bytearray(values.tobytes())
+
+
+def _long_text(values: NDArray[np.uint8]) -> str:
+    return values.tobytes().decode()
+
+
 def _torch_tensor(values: NDArray[Any], learnt: bool, parameter: bool) -> Any:
     """A tensor, or a parameter of a module."""
     import torch
@@ -83,6 +93,8 @@ _BUILTINS = (bool, complex, float, frozenset, int, object, set, slice, str)
 #: What may be used wherever something else is trusted: it holds values and does nothing with them.
 HARMLESS = {
     "bytes": _bytes,
+    "bytearray": _bytearray,
+    "long text": _long_text,
     "torch tensor": _torch_tensor,
     "numpy array": np.array(0).__reduce__()[0],
     "numpy.dtype": np.dtype,
@@ -129,8 +141,10 @@ def _taken_apart(value: Any) -> tuple[Any, ...]:
     """How an object is made: "name" for what has only to be imported, "call" or "new", and from what."""
     if isinstance(value, (type, np.ufunc, types.FunctionType, types.BuiltinFunctionType)):
         return "name", value, ()
-    if isinstance(value, bytes):
-        return "call", _bytes, (np.frombuffer(value, np.uint8),)
+    if isinstance(value, (bytes, bytearray)):
+        return "call", _bytes if isinstance(value, bytes) else _bytearray, (np.frombuffer(bytes(value), np.uint8),)
+    if isinstance(value, str):  # a model that writes itself as text, as LightGBM's do
+        return "call", _long_text, (np.frombuffer(value.encode(), np.uint8),)
     if type(value).__module__.startswith("torch") and hasattr(value, "detach"):
         plain = value.detach().cpu().numpy()
         return "call", _torch_tensor, (plain, bool(value.requires_grad), type(value).__name__ == "Parameter")

@@ -30,7 +30,7 @@ _STYLE: dict[str, Any] = {
 }
 
 #: Width to which a sentence below a picture is folded, in characters.
-_FOLD = 74
+_FOLD = 48
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from purely.metrics import RankingGain
 from purely.plotting.style import number, percent
 from purely.report._checks import Check, worst
 from purely.report._data import Table
@@ -193,9 +194,9 @@ def answer_trust(checks: list[Check]) -> dict[str, Any]:
         answer = f"All {len(checks)} checks are green: nothing in the records speaks against it, which is not a proof."
     else:
         counts = [(light, sum(check.status == light for check in checks)) for light in ("red", "amber")]
-        counted = " and ".join(f"{n} {light}" for light, n in counts if n)
-        which = "; ".join(f"“{check.title}” ({check.status})" for check in bad)
-        answer = f"Of {len(checks)} checks {counted}. To look at: {which}."
+        counted = " and ".join(f"{n} {'is' if n == 1 else 'are'} {light}" for light, n in counts if n)
+        which = "; ".join(f"“{check.title}”" for check in bad)
+        answer = f"Of {len(checks)} checks, {counted}: look at {which}."
     listed = [{"name": c.name, "title": c.title, "status": c.status, "reason": c.reason} for c in checks]
     return {
         "question": "Can I trust it, with no negatives to test on?",
@@ -207,11 +208,30 @@ def answer_trust(checks: list[Check]) -> dict[str, Any]:
     }
 
 
+def answer_gain(gain: RankingGain | None, why: str) -> dict[str, Any]:
+    """Whether PU learning is worth it: the model beside a plain classifier of positives against the pool."""
+    question = "Does PU learning help here?"
+    if gain is None:
+        return {"question": question, "short": "Not measured", "answer": why, "difference": None}
+    d = gain.difference
+    return {
+        "question": question,
+        "short": {"better": "Yes", "level": "Not for the order", "worse": "Not for the order"}[gain.verdict],
+        "answer": str(gain),
+        "area": gain.area,
+        "plain_area": gain.plain_area,
+        "difference": d.value,
+        "difference_low": d.low,
+        "difference_high": d.high,
+        "level": d.level,
+    }
+
+
 def answer_next(checks: list[Check], records: dict[str, Any]) -> dict[str, Any]:
     """What to do now, for someone who has never heard of any of this."""
     red = [check for check in checks if check.status == "red"]
     n = len(records["top"])
-    look = f"Look at the {n} records at the top of the list below, with the reasons beside them"
+    look = f"Look at the {n} records at the top of the list, with the reasons beside them"
     if red:
         short = "Mend this first"
         answer = f"“{red[0].title}” does not hold: {red[0].reason} Do not act upon the list before that is settled."

@@ -82,6 +82,15 @@ class Table:
         """Number of unlabelled rows."""
         return int(self.positive.size) - self.n_positive
 
+    @property
+    def columns(self) -> dict[str, list[int]]:
+        """Columns of the records with their places in `X`; one that shares its name has its place beside it."""
+        found: dict[str, list[int]] = {}
+        for j, (name, owner) in enumerate(zip(self.names, self.groups, strict=True)):
+            alone = self.groups is self.names and self.names.count(name) > 1
+            found.setdefault(f"{name} ({j})" if alone else owner, []).append(j)
+        return found
+
     def thin(self, stage: str) -> Rows:
         """Rows that a stage works on, in order: all, or a draw of `MAX_ROWS`.
 

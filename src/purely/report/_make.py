@@ -20,6 +20,7 @@ from purely.labels import Scenario
 from purely.notebook import html_table
 from purely.report._answers import (
     SCHEMA_VERSION,
+    answer_gain,
     answer_next,
     answer_picture,
     answer_positives,
@@ -45,6 +46,7 @@ from purely.report._stages import (
     explain_top,
     find_prior,
     make_lists,
+    measure_gain,
     measure_signal,
     rank_columns,
     score_rows,
@@ -61,6 +63,7 @@ _STAGES = (
     "information",
     "representation",
     "thresholds",
+    "gain",
     "reasons",
     "columns",
     "ranges",
@@ -80,9 +83,9 @@ class Report:
         The page, complete in itself: it asks for nothing from outside.
     answers : dict
         The five answers, as JSON knows them: "signal", "picture", "positives", "records" and "trust", each with its
-        "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "next" says what to do now,
-        "audit" what the labels of an audit say, where there is one, "ranges" what would follow if labels were not
-        chosen at random, and "rows" describes the input.
+        "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "gain" compares the model
+        with a plain classifier, "next" says what to do now, "audit" what the labels of an audit say, where there is
+        one, "ranges" what would follow if labels were not chosen at random, and "rows" describes the input.
     """
 
     html: str = field(repr=False)
@@ -210,6 +213,7 @@ def make_report(
         signal = run.may("information", lambda: measure_signal(table, prior.population.value))
         picture = run.may("representation", lambda: draw_representation(table, signal))
         lists = run.may("thresholds", lambda: make_lists(table, scored, prior))
+        gain = run.may("gain", lambda: measure_gain(table, scored, prior))
         reasons = run.may("reasons", lambda: explain_top(table, scored, top_rows(table, scored)))
         columns = run.may("columns", lambda: rank_columns(table))
         ranges = run.may("ranges", lambda: find_ranges(table, scored, prior))
@@ -233,6 +237,7 @@ def make_report(
             "positives": answer_positives(table, prior),
             "records": which,
             "trust": answer_trust(checks),
+            "gain": answer_gain(gain, run.why("gain")),
             **({} if labels is None else {"audit": answer_audit(labels)}),
             "next": follows,
             "ranges": {"answer": run.why("ranges")} if ranges is None else say_ranges(ranges, audited=bool(labels)),

@@ -82,7 +82,7 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
     environment = jinja2.Environment(
         autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters.update(percent=percent, number=number, count=lambda value: f"{value:,}")
+    environment.filters.update(percent=percent, number=number, count=lambda value: f"{value:,}", tied=_tied)
     markup = jinja2.utils.markupsafe.Markup
     figures = {name: _safe(markup, figure) for name, figure in _figures(found).items()}
     return str(
@@ -107,6 +107,11 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             legend_room=LEGEND_ROOM,
         )
     )
+
+
+def _tied(text: str) -> str:
+    """Text in which no line ends between a number and its unit."""
+    return text.replace(" %", "\N{NO-BREAK SPACE}%").replace("p = ", "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
 def _safe(markup: Any, figure: Figure) -> dict[str, Any]:
@@ -155,7 +160,7 @@ def _figures(found: Findings) -> dict[str, Figure]:
         displays["audit"] = AuditDisplay.from_result(found.audit.result)
     if found.columns is not None:
         ranking, left_out = found.columns
-        notes = (f"{left_out:,} columns whose means differ less were not measured.",) if left_out else ()
+        notes = (f"{left_out:,} columns that differ less were not measured.",) if left_out else ()
         displays["columns"] = FeatureDisplay(ranking, n_top=10, notes=notes)
     return {name: draw(display, f"fig-{name.replace('_', '-')}") for name, display in displays.items()}
 
@@ -165,7 +170,7 @@ def _summary(table: Table) -> list[tuple[str, str]]:
     rows = [
         ("labelled positives", f"{table.n_positive:,}"),
         ("unlabelled rows", f"{table.n_unlabelled:,}"),
-        ("columns", f"{d:,}"),
+        ("columns", f"{len(table.columns):,}" + (f", as {d:,} numbers a row" if len(table.columns) != d else "")),
         (
             "how they were drawn",
             "two samples: positives, and a pool drawn from the population (case-control)"

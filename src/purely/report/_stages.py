@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
+from purely.crossfit import are_training_rows, cross_fit
 from purely.explain import explain_rows, said_of
 from purely.files import shown
-from purely.metrics import PUReport, pu_report
+from purely.folds import deal_folds
+from purely.metrics import PUReport, RankingGain, pu_ranking_gain, pu_report
 from purely.plotting import (
     InformationDisplay,
     PriorReading,
@@ -27,6 +28,7 @@ from purely.plotting import (
 from purely.plotting.common import Rows as ScoredRows
 from purely.plotting.common import last_step, unlabelled_prior
 from purely.prior import ClassPrior
+from purely.prior.ratio import built_in
 from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
 from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
@@ -37,8 +39,6 @@ Floats = NDArray[np.float64]
 LEVEL = 0.95
 #: Reasons beside each record of the list.
 N_REASONS = 3
-#: Rank correlation of a model's probabilities with stored ones from which on they are taken to be of the same rows.
-SAME_ROWS = 0.5
 _REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
 
 
@@ -122,18 +122,9 @@ def score_rows(table: Table, model: Any) -> Scored:
     if not np.isfinite(found).all():
         raise ValueError(f"model predicts {int((~np.isfinite(found)).sum())} probabilities that are not finite.")
     stored = getattr(last_step(model), "oof_probability_", None)
-    if stored is not None and _are_training_rows(np.asarray(stored, dtype=np.float64), found):
+    if stored is not None and are_training_rows(np.asarray(stored, dtype=np.float64), found):
         return Scored(model, np.asarray(stored, dtype=np.float64), True, None)
     return Scored(model, found, False, None)
-
-
-def _are_training_rows(stored: Floats, found: Floats) -> bool:
-    """Whether out-of-fold probabilities are those of these rows: as many, and of the same rows where they agree."""
-    if stored.size != found.size:
-        return False
-    with np.errstate(invalid="ignore"):
-        agreement = np.corrcoef(rankdata(stored), rankdata(found))[0, 1]
-    return bool(agreement > SAME_ROWS)
 
 
 def explain_top(table: Table, scored: Scored, rows: Rows) -> list[list[str]]:
@@ -276,20 +267,50 @@ def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
     return Lists(found, start, metrics)
 
 
+def measure_gain(table: Table, scored: Scored, prior: PriorFinding) -> RankingGain:
+    """How much better the model ranks than a plain forest of positives against the pool, on the same rows."""
+    plain = _plain_scores(table, scored)
+    return pu_ranking_gain(
+        table.y,
+        scored.probability,
+        plain,
+        prior.population,
+        out_of_fold=scored.honest,
+        scenario=table.scenario,
+        level=LEVEL,
+    )
+
+
+def _plain_scores(table: Table, scored: Scored) -> Floats:
+    """Scores of forests: the model's own members, or else one that is fitted to the other folds of these rows."""
+    last, n = last_step(scored.model), table.positive.size
+    stored = last.plain_log_odds() if isinstance(last, PUClassifier) else None
+    if stored is not None and scored.fitted_rows is not None:
+        plain = np.asarray(last.plain_log_odds(table.X))
+        plain[:, scored.fitted_rows] = stored
+        return plain
+    if stored is not None and scored.honest:
+        return stored
+    if stored is not None and last is scored.model:
+        return np.asarray(last.plain_log_odds(table.given))
+    if not scored.honest:
+        raise ValueError("The model's scores are not out of fold, so those of a forest cannot be compared with them.")
+    if n > MAX_ROWS["model"]:
+        raise ValueError(f"There are more than {MAX_ROWS['model']:,} rows to fit a forest to.")
+    forest = built_in("forest", n, table.X.shape[1], sparse=sp.issparse(table.X), seed=table.seed)
+    return cross_fit([forest], table.X, table.positive, deal_folds(table.X, table.positive, 5, table.seed))[0]
+
+
 def rank_columns(table: Table) -> tuple[FeatureRanking, int]:
-    """Information of the columns whose means differ most between positives and pool, and how many were left out."""
+    """Information of the columns that differ most between positives and pool, and how many were left out."""
     rows = table.thin("columns")
     X, y = table.scaled(rows), table.y[rows]
-    d = X.shape[1]
     gap = np.abs(np.asarray(X[y == 1].mean(axis=0)).ravel() - np.asarray(X[y == 0].mean(axis=0)).ravel())
     if not sp.issparse(X):  # classes may differ in spread alone
         gap = gap + np.abs(X[y == 1].std(axis=0) - X[y == 0].std(axis=0))
-    chosen = np.sort(np.argsort(-gap, kind="stable")[:MAX_COLUMNS])
-    part = X[:, chosen].toarray() if sp.issparse(X) else X[:, chosen]
-    groups = {_unique(table.names, int(j), chosen): [k] for k, j in enumerate(chosen)}
-    return rank_features(part, y, groups=groups, random_state=table.seed), d - chosen.size
-
-
-def _unique(names: list[str], j: int, chosen: Rows) -> str:
-    """A column's name, with its number where another one has the same."""
-    return names[j] if [names[k] for k in chosen].count(names[j]) == 1 else f"{names[j]} ({j})"
+    columns = table.columns
+    chosen = sorted(columns, key=lambda name: -max(gap[j] for j in columns[name]))[:MAX_COLUMNS]
+    features = sorted(j for name in chosen for j in columns[name])
+    part = X[:, features].toarray() if sp.issparse(X) else X[:, features]
+    groups = {name: [features.index(j) for j in columns[name]] for name in columns if name in chosen}
+    return rank_features(part, y, groups=groups, random_state=table.seed), len(columns) - len(chosen)

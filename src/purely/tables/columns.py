@@ -229,9 +229,15 @@ def _said_of_numbers(plan: ColumnPlan, n: int, infinite: int) -> str:
         lost.append(f"{infinite:,} infinite or beyond 1e100, taken as missing")
     if not plan.places.size:
         return "only whether it is missing: " + "; ".join(lost) if lost else "one value in every row"
-    written = {"marks": "1,234.5", "comma": "3,5", "plain%": "5 %", "marks%": "1,234 %", "comma%": "3,5 %"}
+    written = {
+        "marks": "thousands marks (1,234.5)",
+        "comma": "decimal commas (3,5)",
+        "plain%": "per cent (5 %)",
+        "marks%": "per cent, thousands marks (1,234 %)",
+        "comma%": "per cent, decimal commas (3,5 %)",
+    }
     usual = "0 and 1" if plan.kind == "boolean" else "as it is"
-    form = [f"read as {written[plan.form]}"] if plan.form in written else []
+    form = [written[plan.form]] if plan.form in written else []
     return "; ".join([*form, *lost]) or usual
 
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
@@ -14,7 +16,7 @@ from purely.folds import row_keys
 from purely.tables.encoder import TableEncoder
 from purely.tables.errors import shown
 
-__all__ = ["Copies", "Leak", "count_copies", "find_leaks"]
+__all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
 
 Mask = NDArray[np.bool_]
 
@@ -130,6 +132,16 @@ def count_copies(X: Any, positive: Mask) -> Copies:
     keys = row_keys(X, seed=0)
     of_p, of_u = (int(mask.sum()) - np.unique(keys[mask]).size for mask in (positive, ~positive))
     return Copies(of_p, of_u, int(np.isin(keys[positive], keys[~positive]).sum()))
+
+
+def count_empty(table: pa.Table) -> int:
+    """Count rows without a value in any column."""
+    empty = np.ones(table.num_rows, dtype=bool)
+    for column in table.columns:
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
+        empty &= column.is_null().to_numpy()
+    return int(empty.sum())
 
 
 def said_of_leaks(leaks: list[Leak]) -> str:
