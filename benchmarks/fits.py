@@ -121,4 +121,5 @@ def predictions(plain: Any, fitted: Any, new: Any, *, jobs: int, clock: str) -> 
         "predict_stack": c / a,
         **alone,
         "difference": fast.difference_.mean,
+        "network": fast.imitation_ is not None,
     }

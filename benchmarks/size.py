@@ -33,7 +33,7 @@ FIELDS = (
     *("boosting_seconds", "seconds", "times_boosting"),
     *("prior", "prior_low", "prior_high", "peak_gib", "worker_gib"),
     *("predict_us_boosting", "predict_distilled", "predict_stack"),
-    *("single_ms_boosting", "single_ms_stack", "single_ms_distilled", "difference", "stopped"),
+    *("single_ms_boosting", "single_ms_stack", "single_ms_distilled", "difference", "network", "stopped"),
 )
 
 
@@ -99,8 +99,9 @@ def asked_and_got(rows: list[dict[str, Any]]) -> list[str]:
                 f"{huge['peak_gib']:.2f} GiB, a worker {huge['worker_gib']:.2f} GiB"
             )
         if big and "predict_distilled" in big:
+            form = "distilled to a network" if big["network"] else "multiplied out"
             told.append(
-                f"{name}, distilled, 100,000 rows: {big['predict_distilled']:.2f} times boosting's time a row; "
+                f"{name}, {form}, 100,000 rows: {big['predict_distilled']:.2f} times boosting's time a row; "
                 f"one row {big['single_ms_distilled']:.2f} ms"
             )
     told += [
