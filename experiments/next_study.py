@@ -2,9 +2,9 @@
 
 Models fitted to the tables of ``PURELY_DATA/tabular`` (`experiments/biased.py`), labels chosen at random, hard ones
 first or by a column. Of the unlabelled rows some are labelled, picked in one of four ways: by the goal, at random, the
-most doubtful first, or as an audit draws them, which is the same as by the goal for "share" and "model". Then: the error
-of the share of positives and of the precision above .5, both as `read_audit` reads the labels, and the error on new rows
-of the model that the labels have set right.
+most doubtful first, or as an audit draws them, which is the same as by the goal for "share" and "model". Then: the
+error of the share of positives and of the precision above .5, both as `read_audit` reads the labels, and the error on
+new rows of the model that the labels have set right.
 
 Every other table is for choosing constants (column `half`).
 
