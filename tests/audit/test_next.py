@@ -89,14 +89,12 @@ def test_rows_are_different_reach_every_region_and_gain_more_with_each(goal) -> 
         assert np.histogram(places, [0.0, 0.5, 0.8, 1.0])[0].min() >= 3
 
 
-def test_the_goal_model_looks_at_doubtful_rows_more_than_the_goal_share() -> None:
+@pytest.mark.parametrize("goal", ["share", "model"])
+def test_doubtful_rows_are_drawn_more_often(goal) -> None:
     X, _ = pool(2)
     doubt = X[:, 0] * (1 - X[:, 0])
-    model, share = (
-        np.mean([doubt[next_to_label(Given(), X, 60, goal=goal, random_state=s).index].mean() for s in range(5)])
-        for goal in ("model", "share")
-    )
-    assert model > share > doubt.mean()
+    drawn = [doubt[next_to_label(Given(), X, 60, goal=goal, random_state=s).index].mean() for s in range(5)]
+    assert np.mean(drawn) > 1.2 * doubt.mean()
 
 
 def test_bad_input_is_refused() -> None:

@@ -1,11 +1,10 @@
 r"""Which rows to label next: those whose labels help a goal.
 
 Rows are drawn as an audit draws them (:func:`purely.audit.draw_audit`), systematically along the score, so that no
-region is left out: all rows for the goal "share"; the rows above the threshold for "precision"; for "model" with
-probabilities in proportion to the audit's sizes to the power 1.5, which are nearer to the doubtful rows. Over the
-tables that constants are chosen on (`experiments/next_study.py`) that was better than picking, one label after the
+region is left out: of the rows above the threshold for the goal "precision", of all rows for "share" and "model". On
+the tables that constants are chosen on (`experiments/next_study.py`) that was better than to pick, one label after the
 other, the group that takes most off the variance, and than doubtful rows that are far apart in the columns: both trust
-the model that is in question.
+the model that is in question. Sizes to the power 1.5, nearer to the doubtful rows, did not help the model.
 
 What labels are worth is told by the law of the groups' log-odds :math:`f` (:func:`purely.audit.read_audit`). With
 :math:`C` their covariance, :math:`p = \sigma(f)` at their mean and :math:`a` the target's derivative, a label of group
@@ -38,9 +37,6 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Goal = Literal["precision", "share", "model"]
 GOALS: tuple[Goal, ...] = ("precision", "share", "model")
-
-#: Power of the audit's sizes for the goal "model"; 1.5 was the best of .5, 1, 1.5 and 2 on the choosing tables.
-POWER = 1.5
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def next_to_label(
     Notes
     -----
     Measured against rows at random and against the most doubtful rows first: :doc:`/audit`. For intervals draw an audit
-    (:func:`draw_audit`), which keeps its design; the goal "share" picks rows as an audit does.
+    (:func:`draw_audit`), which keeps its design; the goals "share" and "model" pick rows as an audit does.
 
     Examples
     --------
@@ -118,7 +114,7 @@ def next_to_label(
     above = q > at if goal == "precision" else np.ones(q.size, dtype=bool)
     if not above.any():
         raise ValueError(f"no row of the pool is above the threshold {at:g}; give a lower one.")
-    index = _drawn(q, above, n, POWER if goal == "model" else 1.0, rng)
+    index = _drawn(q, above, n, rng)
     pool = group_pool(q)
     mean, covariance = prior_law(pool)
     p = expit(mean)
@@ -126,13 +122,13 @@ def next_to_label(
     return NextRows(index, gain, goal)
 
 
-def _drawn(q: Floats, above: NDArray[np.bool_], n: int, power: float, rng: np.random.Generator) -> Indices:
-    """Rows drawn as an audit draws them, with sizes to some power, of the rows `above`, then of the others."""
+def _drawn(q: Floats, above: NDArray[np.bool_], n: int, rng: np.random.Generator) -> Indices:
+    """Rows drawn as an audit draws them, of the rows `above`, then of the others."""
     picked: list[Indices] = []
     for rows in (np.flatnonzero(above), np.flatnonzero(~above)):
         room = min(n - sum(part.size for part in picked), rows.size)
         if room > 0:
-            chances = inclusion_probabilities(row_sizes(q[rows]) ** power, room)
+            chances = inclusion_probabilities(row_sizes(q[rows]), room)
             picked.append(rng.permutation(rows[every_step(q[rows], chances, rng)]))
     return np.concatenate(picked)
 
