@@ -9,7 +9,7 @@ positives and 800 unlabelled rows, or fewer where a table is small.
     PURELY_DATA=folder python -m experiments.side_by_side --jobs 2
     python -m experiments.side_by_side --summarise
 
-Ten minutes on two busy cores.
+15 minutes on two busy cores.
 """
 
 from __future__ import annotations

@@ -139,7 +139,8 @@ def find_direction(sample: PUSample, seed: int) -> list[NDArray[np.float64]]:
         "",
         f"Information of new rows, out of fold: {kept.information_representation:.4f} in that one dimension,",
         f"{kept.information_inputs:.4f} with both columns, {sample.problem.information().value:.4f} in truth.",
-        "A projection adds no information, but it is estimated better from fewer dimensions.",
+        "A projection adds no information, but from fewer dimensions it is estimated",
+        "better.",
     )
     return [component, of_pca]
 
