@@ -75,7 +75,7 @@ def overlapping(seed, prior, shift=2.0, n_p=200, n_u=2000):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("prior", "shift"), [(0.3, 2.0), (0.05, 2.0), (0.05, 4.0)])
+@pytest.mark.parametrize(("prior", "shift"), [(0.3, 2.0), (0.05, 4.0), pytest.param(0.05, 2.0, marks=pytest.mark.full)])
 def test_a_precision_that_is_promised_is_kept(prior, shift):
     kept, promised = 0, 0
     for seed in range(6):

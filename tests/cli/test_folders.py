@@ -166,12 +166,11 @@ def test_a_death_at_the_worst_moments(purely, model, tmp_path, monkeypatch, mome
     assert (again.json["files_before"], again.json["rows"]) == (3, 120)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("jobs", [2])
-def test_kills_lose_nothing_and_do_nothing_twice(model, tmp_path, jobs):
+@pytest.mark.full
+def test_kills_lose_nothing_and_do_nothing_twice(model, tmp_path):
     made = make_pool(tmp_path / "pool", 9, rows=2000)
     out = tmp_path / "scores"
-    command = [sys.executable, "-m", "purely.cli", "predict", model, tmp_path / "pool", "-o", out, "--jobs", jobs]
+    command = [sys.executable, "-m", "purely.cli", "predict", model, tmp_path / "pool", "-o", out, "--jobs", 2]
     command = list(map(str, command))
     begin = time.monotonic()
     subprocess.run([*command[:-3], str(tmp_path / "other"), *command[-2:]], check=True, capture_output=True)

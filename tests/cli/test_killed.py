@@ -45,8 +45,8 @@ def kill_after(seconds, *arguments):
     return process.returncode == -signal.SIGKILL
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", ["fast", pytest.param("light", marks=pytest.mark.full)])
+@pytest.mark.full
+@pytest.mark.parametrize("size", ["fast", "light"])
 def test_a_killed_fit_is_resumed_to_the_same_model(tmp_path, size):
     if size == "fast":
         pytest.importorskip("torch")
