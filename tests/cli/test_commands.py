@@ -275,7 +275,7 @@ def test_report_answers_the_five_questions(purely, customers, model, tmp_path):
     out = tmp_path / "r.html"
     done = purely("report", customers, *COMMON, "--model", model, "-o", out)
     assert done.status == 0, done.err
-    assert done.out.count("?\n") == 6  # the five, and what to do now
+    assert done.out.count("?\n") == 7  # the five, whether PU learning helps, and what to do now
     assert done.out.endswith(f"{out}\n")
     assert max(map(len, done.out.splitlines()[:-1])) <= 80
     page = out.read_text()

@@ -53,7 +53,7 @@ def app(
     For example:
       purely report customers.csv --label fraud -o report.html
       purely report customers.csv --label fraud -m fraud.purely -o report.html
-      purely report customers.csv --label fraud --audit to_label.csv -o report.html
+      purely report customers.csv --label fraud --audit sheet.csv -o report.html
       purely report positives.csv pool.csv -o report.html
     """
     from purely.report import make_report  # needs jinja2, which is an extra of its own
