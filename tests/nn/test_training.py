@@ -79,6 +79,20 @@ def test_killed_and_resumed_equals_not_killed(engine, way, tmp_path):
     assert torch.equal(again.stack.theta, whole.stack.theta)
 
 
+def test_a_checkpoint_that_does_not_fit_on_the_disk_is_a_file_error(engine, tmp_path):
+    resource, signal = pytest.importorskip("resource"), pytest.importorskip("signal")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    try:
+        with pytest.raises(OSError, match="too large"):
+            engine.train([0], checkpoint=tmp_path / "stack.pt", fingerprint="a")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, before)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_checkpoint_of_something_else_is_refused(engine, tmp_path):
     file = tmp_path / "run.pt"
     engine.train([0], checkpoint=file, fingerprint="a")

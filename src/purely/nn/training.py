@@ -16,6 +16,7 @@ the stack has stopped: the rest is then moved together.
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -181,8 +182,10 @@ class _Run:
             "waited": torch.from_numpy(self.waited),
             "history": torch.from_numpy(np.stack(self.history)),
         }
+        written = io.BytesIO()
+        torch.save(contents, written)  # its own writer of files has no error for a full disk
         with replacing(path) as partial:
-            torch.save(contents, partial)
+            partial.write_bytes(written.getbuffer())
 
     def resume(self) -> None:
         """Go on from the checkpoint, where there is one."""
