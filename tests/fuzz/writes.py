@@ -114,7 +114,10 @@ def partials(folder: Path) -> bool:
 
 
 def fuzz_kills(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
-    """Kill `n` commands while their partial file is there, at a random moment or at a step of the file system."""
+    """Kill `n` commands while their partial file is there, at a random moment or at a step of the file system.
+
+    `minutes` bound the run; nothing is asserted of time.
+    """
     rng = np.random.default_rng(seed)
     end, killed, whole = time.time() + 60.0 * minutes, 0, 0
     with tempfile.TemporaryDirectory() as name:

@@ -40,7 +40,7 @@ N_DRAWS = 2000
 N_CANDIDATES, FEWEST_POSITIVES = 8, 5
 #: Share of the doubt that draws may use up, where the class prior is determined and where it is not. Its intervals are
 #: longer than they need be, most of all where it is determined. With these shares 94 of 100 promises were kept on the
-#: tables for choosing, 91 of 100 where it is not determined (`experiments/promises.py`).
+#: tables for choosing, 91 of 100 where it is not determined (`experiments/results/promise_rules.csv.gz`).
 DETERMINED, UNDETERMINED = 2.0, 1.5
 
 
