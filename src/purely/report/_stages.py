@@ -36,7 +36,7 @@ from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, 
 Floats = NDArray[np.float64]
 
 #: Level of the intervals that the report asks for itself.
-LEVEL = 0.95
+LEVEL = 0.9
 #: Reasons beside each record of the list.
 N_REASONS = 3
 _REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
