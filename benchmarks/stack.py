@@ -26,8 +26,9 @@ from torch import nn
 from benchmarks.timing import BenchmarkOptions, in_turn
 from purely.nn.losses import LogisticLoss, logistic_loss
 from purely.nn.networks import StackedMLP
+from purely.nn.plan import Split
 from purely.nn.recipe import Architecture, TrainingSettings
-from purely.nn.sources import ArrayRows, BatchShape, RowBatches, Split
+from purely.nn.sources import ArrayRows, BatchShape, RowBatches
 from purely.nn.training import HeldOut, train
 
 N_POSITIVE, N_UNLABELLED, BATCH, HELD = 1000, 2000, 250, 6

@@ -38,6 +38,7 @@ autodoc_typehints = "none"  # numpydoc's parameter lists say it in words
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the class template lists them
 default_role = None
+toc_object_entries_show_parents = "hide"  # names of methods are cut in the margin otherwise
 
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]

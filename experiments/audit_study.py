@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy.special import expit, logit
+from sklearn.ensemble import RandomForestRegressor
 
 from experiments.biased import (
     MECHANISMS,
@@ -170,24 +171,33 @@ def audit_and_test(scores: Scores, draw: PUDraw, seed: int) -> dict[str, Any]:
 
 
 class Remembered:
-    """Stands for a fitted model, of which only the probabilities of some rows are at hand."""
+    """Stands for a fitted model, of which only the probabilities of some rows are at hand.
+
+    Of other rows, by which a refinement finds the columns that matter, it says what a forest of the known ones says.
+    """
 
     classes_ = np.array([0, 1])
 
     def __init__(self, known: list[tuple[Any, Any]]) -> None:
         self.n_features_in_ = known[0][0].shape[1]
-        self.known = {self._key(x): q for X, own in known for x, q in zip(X, own, strict=True)}
+        own = [logit(np.clip(q, 1e-12, 1.0 - 1e-12)) for _, q in known]
+        self.known = {
+            self._key(x): z for (X, _), said in zip(known, own, strict=True) for x, z in zip(X, said, strict=True)
+        }
+        forest = RandomForestRegressor(30, min_samples_leaf=5, max_features=0.5, random_state=0)
+        self.others = forest.fit(known[0][0], np.clip(own[0], -6.0, 6.0))
 
     @staticmethod
     def _key(x: Any) -> bytes:
         return np.asarray(x, dtype=np.float64).tobytes()
 
     def log_odds(self, X: Any) -> Any:
-        """Log-odds of rows that are known."""
-        return logit(np.clip([self.known[self._key(x)] for x in X], 1e-12, 1.0 - 1e-12))
+        """Log-odds of rows."""
+        known = [self.known.get(self._key(x)) for x in X]
+        return np.array(known) if None not in known else self.others.predict(X)
 
     def predict_proba(self, X: Any) -> Any:
-        """Probabilities of both classes of rows that are known."""
+        """Probabilities of both classes."""
         q = expit(self.log_odds(X))
         return np.column_stack([1.0 - q, q])
 
@@ -247,7 +257,9 @@ def summarise(rows: pd.DataFrame) -> str:
     columns = ["covers", "covers_draws", "above", "below", "error", "error_without", "width", "promised", "kept"]
     for kind in ("tables", "scores"):
         own = rows[rows.kind == kind]
-        for by in ("asked", "n", *(("mechanism", "half") if kind == "tables" else ("source",))) if len(own) else ():
+        if own.empty:
+            continue
+        for by in ("asked", "n", *(("mechanism", "half") if kind == "tables" else ("source",))):
             table = own[columns].astype(float).groupby(own[by]).mean()
             table.insert(0, "audits", own.groupby(by).size())
             parts.append(f"{kind} by {by}\n{table.round(3).to_string()}")

@@ -92,6 +92,8 @@ class Scores:
         The same as `test` and `prior` by ``SelectionAwareClassifier``, which is told the column that decided.
     propensity, true_propensity : ndarray
         Log-propensities of the new rows: what was taken off, and the true ones up to a constant.
+    members, test_members : ndarray of shape (n_members, n)
+        Log-odds of the members on the unlabelled rows, out of fold, and on the new rows.
     commit : ndarray
         The commit of the fit.
     """
@@ -106,6 +108,8 @@ class Scores:
     aware_prior: Any
     propensity: Any
     true_propensity: Any
+    members: Any
+    test_members: Any
     commit: Any
 
 
@@ -143,6 +147,8 @@ def keep(
         aware_prior=[model.prior_.value, *model.prior_.interval],
         propensity=np.log(model.relative_propensity(X)),
         true_propensity=np.broadcast_to(true_propensity, new.shape),
+        members=first.oof_member_log_odds_[:, ~labelled].astype(np.float16),
+        test_members=first.member_log_odds(X).astype(np.float16),
         commit=provenance()["commit"],
     )
     partial.replace(path)

@@ -25,7 +25,7 @@ from experiments.paper.methods import error_of
 from experiments.records import read_rows, write_rows
 from purely import PUClassifier, PULogisticClassifier
 from purely.calibration import calibrate_scores
-from purely.classifiers.stacking import stacked_weights
+from purely.weighing import stacked_weights
 
 NAME = "member_weights"
 FIRST_TRIAL = 950

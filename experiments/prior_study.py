@@ -37,7 +37,7 @@ from purely.prior.alphamax import alphamax
 from purely.prior.auto import METHODS
 from purely.prior.ceiling import ceiling_profile
 from purely.prior.elkan_noto import elkan_noto
-from purely.prior.rank_pruning import rank_pruning
+from purely.prior.one_dimensional import rank_pruning
 from purely.prior.ratio import AUTO_MODELS, ratio_scores, stack_ratios
 from purely.prior.scores import ScoreTable
 

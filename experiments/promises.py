@@ -4,6 +4,8 @@ Draws come from labelled tables (``PURELY_DATA/tabular``), from one half of each
 from generators whose classes separate, touch or overlap; priors from .005 to .9, 40 to 5,000 positives, 1,000 to 50,000
 unlabelled rows. Defaults are chosen on `--tables choose` (every other table, the choosing halves) and reported on
 `--tables report` (the other tables and halves), whole tables at a time; `--tables fresh` draws from these again.
+`--tables strangers` draws from tables of :mod:`experiments.strangers`, half of which are for choosing
+(`--tables strangers-choose`).
 
     PURELY_DATA=folder python -m experiments.promises --tables report --draws 12 --jobs 16
     python -m experiments.promises --tables report --summarise
@@ -29,7 +31,7 @@ from joblib import Parallel, delayed
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
-from experiments import sets
+from experiments import sets, strangers
 from experiments.entry import Options, option, read_options
 from experiments.records import provenance
 from purely import PUClassifier
@@ -56,7 +58,7 @@ MOST_TESTED = 20_000
 class Promises(Options):
     """Options of this study."""
 
-    tables: str = option("choose", choices=("choose", "report", "fresh"))
+    tables: str = option("choose", choices=("choose", "report", "fresh", "strangers-choose", "strangers"))
     draws: int = option(12, "draws a source")
     only: tuple[str, ...] = option((), "names of sources")
     members: str = option("auto", "members of the classifier, separated by commas")
@@ -94,7 +96,9 @@ def tables() -> list[str]:
 
 
 def dealt(which: str) -> list[str]:
-    """Names of the sources of one half: every other table, all data sets, all generators."""
+    """Names of the sources of one half: every other table, all data sets, all generators; or tables of strangers."""
+    if which.startswith("strangers"):
+        return strangers.names(half_for(which))
     own = tables()[0 if which == "choose" else 1 :: 2]
     return [*own, *sets.SETS, *GENERATORS]
 
@@ -115,7 +119,7 @@ def cells(which: str, draws: int) -> list[Cell]:
 
 def half_for(which: str) -> Literal["choose", "report"]:
     """The half of a data set that a study draws from; fresh draws are of the tables that are reported."""
-    return "choose" if which == "choose" else "report"
+    return "choose" if which.endswith("choose") else "report"
 
 
 @cache
@@ -127,6 +131,8 @@ def load(name: str, half: Literal["choose", "report"]) -> tuple[Any, Any]:
         X, y = sets.load(name)
         rows = sets.half_of(y.size, half)
         return X[rows], np.asarray(y)[rows].astype(bool)
+    if "/" in name:
+        return strangers.load(name)
     table = np.load(Path(os.environ["PURELY_DATA"]) / "tabular" / f"{name}.npz")
     X = table["X"].astype(np.float64)
     spread = X.std(axis=0)
@@ -194,7 +200,7 @@ def judge(cell: Cell, members: Any, keep: Path | None) -> dict[str, Any] | None:
     model = PUClassifier(random_state=cell.seed, members=members, device="cpu").fit(drawn.X, drawn.y)
     seconds = time.perf_counter() - start
     plain = RandomForestClassifier(200, min_samples_leaf=3, random_state=cell.seed).fit(drawn.X, drawn.y)
-    score = model.predict_proba(drawn.X_new)[:, 1]
+    score, score_plain = model.predict_proba(drawn.X_new)[:, 1], plain.predict_proba(drawn.X_new)[:, 1]
     prior, truth = model.prior_, drawn.truth
     row: dict[str, Any] = {
         "table": cell.table,
@@ -212,7 +218,7 @@ def judge(cell: Cell, members: Any, keep: Path | None) -> dict[str, Any] | None:
         "determined": int(prior.determined),
         "loss": getattr(model.prior_estimator_, "loss_", np.nan),
         "area": roc_auc_score(truth, score),
-        "area_plain": roc_auc_score(truth, plain.predict_proba(drawn.X_new)[:, 1]),
+        "area_plain": roc_auc_score(truth, score_plain),
         "error": float(np.mean((score > 0.5) != truth)),
         "calibration": calibration_error(score, truth),
         "seconds": seconds,
@@ -223,16 +229,16 @@ def judge(cell: Cell, members: Any, keep: Path | None) -> dict[str, Any] | None:
         row[f"got_{asked}"] = float(truth[called].mean()) if called.any() else np.nan
         row[f"recall_{asked}"] = float(called[truth].mean())
     if keep is not None:
-        some = np.random.default_rng(cell.seed).permutation(truth.size)[:5000]
         keep.mkdir(parents=True, exist_ok=True)
         np.savez_compressed(
-            keep / f"{cell.table}_{cell.prior}_{cell.n_positive}_{cell.n_unlabelled}_{cell.seed}.npz",
+            keep / f"{cell.table.replace('/', '_')}_{cell.prior}_{cell.n_positive}_{cell.n_unlabelled}_{cell.seed}.npz",
             labelled=drawn.y.astype(bool),
             hidden=drawn.hidden,
             scores=model.prior_estimator_.model_scores_.astype(np.float16),
             members=model.oof_member_log_odds_.astype(np.float16),
-            new_members=model.member_log_odds(drawn.X_new[some]).astype(np.float16),
-            truth=truth[some],
+            new_members=model.member_log_odds(drawn.X_new).astype(np.float16),
+            plain=score_plain.astype(np.float32),
+            truth=truth,
             prior=drawn.prior,
             table=cell.table,
         )

@@ -7,7 +7,7 @@ vary by a factor of 3: do the ranges of `purely.audit.sensitivity` for that fact
 
     PURELY_DATA=... python -m experiments.selection_study --jobs 1
 
-Fits are kept in the folder `--fits`, which `experiments/audit_study.py` uses too; some 10 seconds a fit on one core.
+Fits are kept in the folder `--fits`, which `experiments/audit_study.py` uses too; some 5 seconds a fit on one core.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class SelectionStudy(Options):
 
     tables: tuple[str, ...] = option((), "names of tables; all where none is named")
     parts: tuple[str, ...] = option(PARTS, "what is not run keeps the rows that are there", choices=PARTS)
-    every: int = option(3, "of the tables, one in so many has ranges for gamma")
+    seeds: int = option(3, "draws of a table and a mechanism")
     fits: Path = option(Path("build/fits"), "folder of fits that are kept")
 
 
-SMOKE: dict[str, Any] = {"tables": ("vehicle",), "fits": Path("build/smoke/fits")}
+SMOKE: dict[str, Any] = {"tables": ("vehicle",), "seeds": 1, "fits": Path("build/smoke/fits")}
 
 
-def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
+def areas(name: str, mechanism: Any, seed: int, folder: Path) -> dict[str, Any]:
     """Areas and errors of both classifiers on a draw."""
     warnings.filterwarnings("ignore")
-    scores = fitted_scores(name, mechanism, 0, folder)
+    scores = fitted_scores(name, mechanism, seed, folder)
     z = logit(np.clip(scores.test, 1e-12, 1.0 - 1e-12))
     # without a named column the classifier is PUClassifier itself
     aware, aware_prior = (scores.aware, scores.aware_prior) if mechanism == "column" else (scores.test, scores.prior)
@@ -56,6 +56,7 @@ def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
         "table": name,
         "half": dealt_half(name),
         "mechanism": mechanism,
+        "draw": seed,
         "area": roc_auc_score(scores.truth, scores.test),
         "area_aware": roc_auc_score(scores.truth, aware),
         "area_twice": roc_auc_score(scores.truth, z - 2.0 * scores.propensity),
@@ -70,16 +71,17 @@ def areas(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
     }
 
 
-def ranges(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
+def ranges(name: str, mechanism: Any, seed: int, folder: Path) -> dict[str, Any]:
     """Whether ranges for gamma cover share and precision in the pool."""
     warnings.filterwarnings("ignore")
-    scores = fitted_scores(name, mechanism, 0, folder, GAMMA)
+    scores = fitted_scores(name, mechanism, seed, folder, GAMMA)
     q, (value, low, high) = scores.pool, scores.prior
     found = Sensitivity(GAMMA, 0.5, q, np.ones(q.size), (low / value, high / value), 0.9)
     plain, called = found.at(1.0), q > 0.5
     precision = float(scores.hidden[called].mean()) if called.any() else np.nan
     share = float(scores.hidden.mean())
-    row = {"study": "ranges", "table": name, "mechanism": mechanism, "fit_commit": str(scores.commit)}
+    row = {"study": "ranges", "table": name, "half": dealt_half(name), "mechanism": mechanism, "draw": seed}
+    row["fit_commit"] = str(scores.commit)
     for said, own in (("", plain), ("_gamma", found)):
         row[f"share{said}"] = own.share.low <= share <= own.share.high
         row[f"width{said}"] = own.share.high - own.share.low
@@ -88,24 +90,35 @@ def ranges(name: str, mechanism: Any, folder: Path) -> dict[str, Any]:
 
 
 def summarise(rows: pd.DataFrame) -> str:
-    """Means by mechanism."""
-    first = rows[rows.study == "areas"].dropna(axis=1, how="all")
-    table = first.groupby("mechanism").mean(numeric_only=True)
-    table["worse_by_.01"] = (first.area_aware < first.area - 0.01).groupby(first.mechanism).mean()
-    table["prior_error"] = (first.prior - PRIOR).abs().groupby(first.mechanism).mean()
-    table["prior_error_aware"] = (first.prior_aware - PRIOR).abs().groupby(first.mechanism).mean()
-    table["covers"] = first.covers.astype(float).groupby(first.mechanism).mean()
-    table["covers_aware"] = first.covers_aware.astype(float).groupby(first.mechanism).mean()
-    halves = first.groupby(["half", "mechanism"])[["area", "area_aware"]].mean().unstack("half")
-    second = rows[rows.study == "ranges"]
-    columns = ["share", "share_gamma", "width", "width_gamma", "precision", "precision_gamma"]
-    covered = second[columns].astype(float).groupby(second.mechanism).mean()
-    covered.loc["all"] = second[columns].astype(float).mean()
+    """Means by mechanism, of the parts that are there."""
+    parts = {"areas": summarise_areas, "ranges": summarise_ranges}
+    own = {name: rows[rows.study == name].dropna(axis=1, how="all") for name in parts}
+    return "\n\n".join(parts[name](table) for name, table in own.items() if len(table))
+
+
+def summarise_areas(rows: pd.DataFrame) -> str:
+    """Areas and errors by mechanism, and by half of the tables."""
+    worse = rows.area_aware < rows.area - 0.01
+    table = rows.drop(columns="draw").groupby("mechanism").mean(numeric_only=True)
+    table["worse_by_.01"] = worse.groupby(rows.mechanism).mean()
+    for said in ("", "_aware"):
+        table[f"prior_error{said}"] = (rows[f"prior{said}"] - PRIOR).abs().groupby(rows.mechanism).mean()
+        table[f"covers{said}"] = rows[f"covers{said}"].astype(float).groupby(rows.mechanism).mean()
+    halves = rows.groupby(["half", "mechanism"])[["area", "area_aware"]].mean().unstack("half")
     return (
-        f"{len(first)} draws; area {first.area.mean():.4f}, selection-aware {first.area_aware.mean():.4f}, "
-        f"worse by .01 in {(first.area_aware < first.area - 0.01).mean():.1%}\n{table.T.round(3).to_string()}\n\n"
-        f"by half of the tables\n{halves.round(3).to_string()}\n\n"
-        f"{len(second)} draws with odds that vary by {GAMMA:g}: covered without and with gamma\n"
+        f"{len(rows)} draws; area {rows.area.mean():.4f}, selection-aware {rows.area_aware.mean():.4f}, "
+        f"worse by .01 in {worse.mean():.1%}\n{table.T.round(3).to_string()}\n\n"
+        f"by half of the tables\n{halves.round(3).to_string()}"
+    )
+
+
+def summarise_ranges(rows: pd.DataFrame) -> str:
+    """How often share and precision are covered, without and with gamma."""
+    columns = ["share", "share_gamma", "width", "width_gamma", "precision", "precision_gamma"]
+    covered = rows[columns].astype(float).groupby(rows.mechanism).mean()
+    covered.loc["all"] = rows[columns].astype(float).mean()
+    return (
+        f"{len(rows)} draws with odds that vary by {GAMMA:g}: covered without and with gamma\n"
         f"{covered.round(3).to_string()}"
     )
 
@@ -115,8 +128,8 @@ def main() -> None:
     provenance()  # the commit at the start is that of the run
     named = options.tables or tuple(table_names())
     cells = {
-        "areas": [(name, mechanism, options.fits) for name in named for mechanism in MECHANISMS],
-        "ranges": [(name, mechanism, options.fits) for name in named[:: options.every] for mechanism in MECHANISMS[1:]],
+        part: [(t, m, s, options.fits) for s in range(options.seeds) for t in named for m in mechanisms]
+        for part, mechanisms in (("areas", MECHANISMS), ("ranges", MECHANISMS[1:]))
     }
     work = {"areas": areas, "ranges": ranges}
     rows = [row for part in options.parts for row in in_parallel(work[part], cells[part], options.jobs)]

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning, NotFittedError
@@ -58,6 +59,17 @@ ERRORS = {
     "X is None": (lambda: fit(None), ValueError, "Expected 2D array"),
     "X is a number": (lambda: fit(3.0), ValueError, "Expected 2D array"),
     "words in X": (lambda: fit(np.full((60, 3), "a", dtype=object)), ValueError, "could not convert string to float"),
+    "words in a data frame": (
+        lambda: fit(pd.DataFrame(X, columns=list("abc")).assign(c="red", d=pd.Timestamp("2024-01-01"))),
+        ValueError,
+        "X has columns that are not numbers: 'c', 'd'. Make numbers of them first, for example with make_pipeline(",
+    ),
+    "categories in a data frame": (
+        lambda: fit(pd.DataFrame(X).assign(land=pd.Categorical(["DE", None] * 30))), ValueError, "not numbers: 'land'."
+    ),
+    "words in a polars frame": (
+        lambda: fit(pl.DataFrame({"a": Y, "b": ["x"] * 60})), ValueError, "a column that is not numbers: 'b'."
+    ),
     "dicts in X": (lambda: fit(np.full((60, 3), {}, dtype=object)), TypeError, "float() argument must be"),
     "ragged X": (lambda: fit([[1, 2], [3]], [1, 0]), ValueError, "inhomogeneous"),
     "complex X": (lambda: fit(X + 1j), ValueError, "Complex data not supported"),
@@ -162,7 +174,7 @@ ERRORS = {
     # streams
     "another coding in a stream": (lambda: stream().partial_fit(X, 2 * Y), ValueError, "y has the value 2, but"),
     "other columns in a stream": (lambda: stream().partial_fit(X[:, :2], Y), ValueError, "expecting 3 features"),
-    "lengths in a stream": (lambda: stream().partial_fit(X, Y[:9]), ValueError, "X has 60 rows and y has 9 labels"),
+    "lengths in a stream": (lambda: stream().partial_fit(X, Y[:9]), ValueError, "X and y must have the same length"),
     "NaN in a stream's y": (lambda: stream().partial_fit(X, Y * np.nan), ValueError, "missing label(s)"),
     "a stream without y": (lambda: stream().partial_fit(X, None), ValueError, "requires y to be passed"),
     "one class in the first batch": (lambda: PUSMI().partial_fit(X[:9], Y[:9]), ValueError, "y has only one class"),
@@ -190,14 +202,14 @@ ERRORS = {
     "bootstrap level": (lambda: bootstrap_information(RATIO, MASK, level=1.5), ValueError, "level must be a number"),
     "too few permutations": (lambda: independence_test(X, Y, n_permutations=5), ValueError, "at least 19; 5 was given"),
     "test of NaN": (lambda: independence_test(WITH_NAN, Y), ValueError, "contains NaN"),
-    "test of other lengths": (lambda: independence_test(X, Y[:30]), ValueError, "X has 60 rows and y has 30 labels"),
+    "test of other lengths": (lambda: independence_test(X, Y[:30]), ValueError, "X and y must have the same length"),
     "test with one positive": (lambda: independence_test(X, np.arange(60) < 1), ValueError, "at least 2 are needed"),
     "test of no centres": (lambda: independence_test(X, Y, n_centers=0), ValueError, "at least 1; 0 was given"),
     "ranking by another estimator": (lambda: rank_features(X, Y, estimator=PNSMI()), TypeError, "estimator must be"),
     "ranking of equal names": (
         lambda: rank_features(pd.DataFrame(X, columns=list("aab")), Y), ValueError, "X has 2 columns named 'a'"
     ),
-    "ranking of other lengths": (lambda: rank_features(X, Y[:30]), ValueError, "X has 60 rows and y has 30 labels"),
+    "ranking of other lengths": (lambda: rank_features(X, Y[:30]), ValueError, "X and y must have the same length"),
     "more positives than there are": (
         lambda: make_pu(X, Y, n_positive=500, n_unlabelled=10, class_prior=0.5), ValueError, "500"
     ),

@@ -80,6 +80,20 @@ def test_what_is_no_method_is_named(method, said):
     assert said in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"n_positive": 5000}, "but y has"),
+        ({"n_unlabelled": 20, "n_test": 20, "class_prior": 0.01}, "ask for at least 51 rows."),
+    ],
+)
+def test_a_table_that_is_too_small_is_named_in_settings_of_the_comparison(asked, said):
+    with pytest.raises(ValueError, match=r"Draws of n_positive=\d+.* cannot be made: ") as error:
+        compare_methods({"calls": Calls()}, DATA.X, DATA.y_true, **asked)
+    assert said in str(error.value)
+    assert not any(word in str(error.value) for word in ("replace", "counts"))
+
+
 def test_no_methods_is_an_error():
     with pytest.raises(ValueError, match="at least one estimator"):
         compare_methods({}, DATA.X, DATA.y_true)

@@ -35,7 +35,7 @@ def pages_with_code() -> list[Path]:
 
 
 @pytest.mark.parametrize("page", pages_with_code(), ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_code_blocks_run(page, monkeypatch, tmp_path):
+def test_code_blocks_run(page, monkeypatch, tmp_path, undrawn):
     monkeypatch.chdir(tmp_path)
     namespace: dict[str, object] = {"__name__": "__main__"}
     for line, code in python_blocks(page.read_text(encoding="utf-8"), page.suffix):

@@ -17,10 +17,12 @@ logger = logging.getLogger(__name__)
 
 _NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 _ACCENTS = set("ˆ^~˜¯‾̂→⃗")
+_CLOSE_TO = tuple(",.;:?!)")
 
 # spellings that LaTeX understands and docutils does not
 _UNBRACED = re.compile(r"\\(t?frac)\s*(\w)\s*(\w)")
 _OPENING = re.compile(r"\\(big|Big|bigg|Bigg)(?=[(\[|]|\\[{|])")
+_BAR = re.compile("<mo([^>]*)>‖</mo>")
 _CLOSING = re.compile(r"\\(big|Big|bigg|Bigg)(?=[)\]]|\\})")
 
 
@@ -31,7 +33,9 @@ def _convert(self: Any, node: Any, *, as_block: bool) -> str:
     if as_block and (r"\\" in source or "&" in source) and r"\begin{" not in source:
         source = rf"\begin{{aligned}}{source}\end{{aligned}}"
     try:
-        return _indices_beside_accents(str(tex2mathml(source, as_block=as_block)))
+        # bars of a norm that stretch do so one by one, and the closing one, which carries the square, hangs down
+        mathml = _BAR.sub(r'<mo\1 stretchy="false">‖</mo>', str(tex2mathml(source, as_block=as_block)))
+        return _indices_beside_accents(mathml)
     except MathError as error:
         logger.warning("formula not understood (%s): %s", error, source, location=node)
         return f"<code>{self.encode(source)}</code>"
@@ -55,6 +59,9 @@ def _indices_beside_accents(mathml: str) -> str:
 
 def _visit_inline(self: Any, node: nodes.math) -> None:
     self.body.append(_convert(self, node, as_block=False))
+    following = node.next_node(descend=False, siblings=True)
+    if following is not None and following.astext()[:1] in _CLOSE_TO:
+        self.body.append("&#8288;")  # a word joiner: browsers may otherwise begin a line with the comma
     raise nodes.SkipNode
 
 

@@ -1,9 +1,9 @@
 """
-The boundary that unlabelled rows leave
-=======================================
+A classifier without negatives
+==============================
 
 A classifier of positives against the pool takes hidden positives for negatives. Its probabilities are those of a label,
-not of the class, and its boundary at one half lies wherever labels are more frequent than not: here nowhere.
+not of the class, so it calls a row positive only where labels are more frequent than not, which here is nowhere.
 :class:`~purely.classifiers.NNPUClassifier` minimises the risk of the classes, and
 :class:`~purely.classifiers.PULeastSquaresClassifier` does so in closed form.
 """

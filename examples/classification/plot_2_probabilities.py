@@ -3,8 +3,8 @@ Probabilities, and thresholds that keep a promise
 =================================================
 
 With the class prior and scores of rows that were not trained on, the monotone ratio of the scores gives probabilities:
-:class:`~purely.CalibratedPUClassifier` wraps any classifier so. Honest probabilities know what a threshold
-will do, without a label: the expected precision and recall of everything above it.
+:class:`~purely.CalibratedPUClassifier` does this for any classifier. If the probabilities hold, they say without a
+label what precision and recall to expect above a threshold.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,8 @@ from purely.classifiers import CalibratedPUClassifier, threshold_for_precision
 from purely.datasets import make_gaussians
 
 # %%
-# Naive Bayes on columns that repeat each other is overconfident, and knows about labels, not classes.
+# Naive Bayes on columns that repeat each other is overconfident, and its probabilities are those of labels, not of
+# classes.
 sample = make_gaussians(600, 1500, shift=2.0, class_prior=0.3, random_state=0)
 new = sample.problem.sample(1, 20_000, random_state=1)
 

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 from purely import datasets
 
 # %%
-# Two columns of each. Where there is one column only, or where the second says nothing, it is there for the picture.
+# Two columns of each problem. Where only one column tells anything, the second is drawn for the picture.
 samples = {
     "gaussians": datasets.make_gaussians(n_features=2, random_state=0),
     "paper data": datasets.make_paper_data(random_state=0),

@@ -1,6 +1,6 @@
 """
-Are the probabilities honest?
-=============================
+Do the probabilities hold?
+==========================
 
 :func:`~purely.metrics.pu_calibration_curve` compares predicted probabilities with the share of positives in each bin,
 which the class prior and the shares of labelled and unlabelled rows give. A classifier of labelled against unlabelled
@@ -23,7 +23,8 @@ of_label = cross_val_predict(
 )[:, 1]
 
 # %%
-# The odds of a label, times U's rows for each of P's, are the density ratio; times the prior, the probability.
+# The odds of a label, multiplied by the number of rows of U for each row of P, are the density ratio. The ratio
+# multiplied by the prior is the probability.
 ratio = of_label / (1.0 - of_label) * 3000 / 1000
 of_class = np.minimum(prior * ratio, 1.0)
 

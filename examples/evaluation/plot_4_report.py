@@ -3,7 +3,7 @@ A report without negatives
 ==========================
 
 :func:`~purely.metrics.pu_report` gives accuracy, precision, recall and the rest from positives, unlabelled rows and a
-class prior. The interval of the prior is carried through: precision and accuracy hang on it, recall does not.
+class prior. The interval of the prior is carried through: precision and accuracy depend on it, recall does not.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ Which model is better, without negatives
 ========================================
 
 :func:`~purely.model_selection.select_model` scores candidates out of fold at one class prior. Two models that make the
-same mistakes on the same rows are compared more sharply than either is measured: the interval of a difference is
-paired.
+same mistakes on the same rows can be compared more precisely than either can be measured, because the difference is
+taken row by row.
 """
 
 import matplotlib.pyplot as plt

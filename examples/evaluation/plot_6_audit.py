@@ -1,6 +1,6 @@
 """
-A few labels that settle it
-===========================
+Label a few records
+===================
 
 A model that was told a class prior far too large is audited with 100 labels, drawn with known probabilities that favour
 doubtful and high-scoring rows (:func:`~purely.audit.draw_audit`). The labels say how many positives there really are

@@ -4,7 +4,8 @@ ROC, precision-recall and reliability of a fitted classifier
 
 :class:`~purely.plotting.PUROCDisplay`, :class:`~purely.plotting.PUPrecisionRecallDisplay` and
 :class:`~purely.plotting.PUCalibrationDisplay` draw what :mod:`purely.metrics` estimates for positives against
-negatives. Where a model holds out-of-fold probabilities they are used; otherwise the picture says that it may flatter.
+negatives. Where a model holds out-of-fold probabilities they are used; otherwise the picture says that it may look too
+good.
 """
 
 import matplotlib.pyplot as plt

@@ -1,6 +1,6 @@
 """
-Pure and impure tops
-====================
+Class priors with and without purely positive rows
+==================================================
 
 A prior is read off the top of a score, where rows are the most positive. If some rows are surely positive, the ratio
 of the pool's share to the positives' share levels off at the prior, and :class:`~purely.prior.BestBinPrior` reads it

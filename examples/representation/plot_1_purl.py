@@ -19,7 +19,8 @@ from purely.exceptions import OverfittingWarning
 from purely.representation import PURL
 
 # %%
-# A representation flatters the rows it was trained on, and the estimator says so; we look at new rows.
+# The rows that a representation was trained on look more clearly apart than new rows, and the estimator warns of that.
+# We look at new rows.
 warnings.simplefilter("ignore", OverfittingWarning)
 
 problem = high_dimensional_problem(n_features=20, two_sided=True, separation=4.0)

@@ -30,7 +30,7 @@ ScoreDisplay.from_estimator(prior, data.X, data.y).plot(right)
 plt.show()
 
 # %%
-# Which ones? The estimate is passed on to a classifier that weighs each text by how much more frequent its like is
+# Which ones? The estimate is passed on to a classifier that weighs each text by how much more frequent such texts are
 # among the known ones.
 model = ReweightedPUClassifier(class_prior=prior.class_prior_, random_state=0).fit(data.X, data.y)
 pool = data.y == 0

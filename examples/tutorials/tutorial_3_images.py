@@ -3,8 +3,8 @@ Images: a representation without negatives
 ==========================================
 
 Even digits are positive; 400 of them are known, and 1,200 digits of both kinds are not. :class:`~purely.PURL` learns
-ten dimensions that keep what the pixels tell about the class. Ratios of rows that a network was trained on flatter it,
-so the ratio of each image comes from networks that have not seen it (``cv``).
+ten dimensions that keep what the pixels tell about the class. Ratios of rows that a network was trained on are too
+good, so the ratio of each image comes from networks that have not seen it (``cv``).
 """
 
 import warnings

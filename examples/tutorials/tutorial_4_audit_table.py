@@ -4,7 +4,7 @@ Auditing a table: a hundred labels instead of an assumption
 
 All that is learnt from positives and unlabelled rows rests on how the positives came by their labels. In this table,
 a9a, an income above 50,000 dollars a year is the class, and clear cases were thirty times as likely to be noted down as
-doubtful ones. Nothing in the data says so. A hundred labels, drawn the right way, do.
+doubtful ones. Nothing in the data shows it. Labels of a hundred rows, drawn with known probabilities, do.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ model = PUClassifier(members=["linear", "trees"], random_state=0).fit(data.X, da
 print(f"share of positives by the model alone: {model.prior_}")
 
 # %%
-# Before anybody labels a row: how uneven may labelling be until the answer tips?
+# Before anybody labels a row: how uneven may labelling be before a conclusion is wrong?
 ranges = sensitivity(model, gamma=3.0)
 print(ranges)
 print(f"there could be twice as many positives from gamma {ranges.tips(share=2 * model.class_prior_):.1f} on")

@@ -5,8 +5,12 @@ Public names load on first use (PEP 562): ``import purely`` loads neither torch 
 
 from __future__ import annotations
 
+import sys
+from contextlib import suppress
+from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
+from pkgutil import iter_modules
 from typing import Any
 
 try:
@@ -50,28 +54,22 @@ _HOME = {
     "select_model": "purely.model_selection",
     "stack": "purely.labels",
 }
-#: The rooms, loaded when they are first asked for.
-_ROOMS = (
-    "purely.classifiers",
-    "purely.prior",
-    "purely.metrics",
-    "purely.smi",
-    "purely.representation",
-    "purely.calibration",
-    "purely.comparison",
-    "purely.model_selection",
-    "purely.assumptions",
-    "purely.audit",
-    "purely.datasets",
-    "purely.explain",
-    "purely.persistence",
-    "purely.plotting",
-    "purely.report",
-    "purely.scale",
-    "purely.exceptions",
-)
-
 __all__ = sorted(_HOME)
+
+
+@cache
+def _rooms() -> tuple[str, ...]:
+    """Names of the sub-modules; each is loaded when it is first asked for."""
+    return tuple(module.name for module in iter_modules(__path__) if not module.name.startswith("_"))
+
+
+def _room_of(name: str) -> str | None:
+    """The sub-module whose ``__all__`` has a name; one that needs an absent package is passed over."""
+    for room in _rooms():
+        with suppress(ImportError):
+            if name in getattr(import_module(f"purely.{room}"), "__all__", ()):
+                return f"purely.{room}"
+    return None
 
 
 def __getattr__(name: str) -> Any:
@@ -79,14 +77,18 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
-    if f"purely.{name}" in _ROOMS:
+    if name in _rooms():
         return import_module(f"purely.{name}")
-    if not name.startswith("_"):
-        for room in _ROOMS:
-            if name in getattr(import_module(room), "__all__", ()):
-                raise AttributeError(f"module 'purely' has no attribute {name!r}; use: from {room} import {name}")
-    raise AttributeError(f"module 'purely' has no attribute {name!r}; it has: {', '.join(__all__)}")
+    room = None if name.startswith("_") else _room_of(name)
+    if room is None:
+        raise AttributeError(f"module 'purely' has no attribute {name!r}; it has: {', '.join(__all__)}")
+    hint = f"module 'purely' has no attribute {name!r}; use: from {room} import {name}"
+    # `from purely import name` drops the words of an AttributeError and passes on those of an ImportError;
+    # `hasattr` needs the former
+    if sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap":
+        raise ImportError(hint, name="purely")
+    raise AttributeError(hint)
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_HOME) | {room.removeprefix("purely.") for room in _ROOMS})
+    return sorted(set(globals()) | set(_HOME) | set(_rooms()))

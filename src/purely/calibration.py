@@ -12,7 +12,7 @@ labels (Platt's or isotonic) would give :math:`p(\text{labelled} \mid x)` instea
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -48,10 +48,18 @@ class ScoreCalibration:
         Scores, increasing, and the log-odds there.
     end_slope : float
         Slope below the first and above the last knot.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.calibration import ScoreCalibration
+    >>> log_odds = ScoreCalibration(np.array([0.0, 1.0]), np.array([-2.0, 2.0]), end_slope=1.0)
+    >>> log_odds([-1.0, 0.5, 3.0])
+    array([-3.,  0.,  4.])
     """
 
-    knots: Floats
-    log_odds: Floats
+    knots: Floats = field(repr=False)
+    log_odds: Floats = field(repr=False)
     end_slope: float
 
     def __call__(self, score: Any) -> Floats:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, column_or_1d
 
 __all__ = [
     "LARGEST_VALUE",
+    "Floats",
+    "Indices",
+    "Mask",
     "RandomState",
     "check_choice",
+    "check_column",
     "check_number",
     "check_share",
     "check_widths",
     "draw_seed",
     "level_to_z",
     "refuse_huge",
+    "refuse_length",
     "refuse_masked",
+    "words_named",
 ]
 
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+Mask = NDArray[np.bool_]
 Choice = TypeVar("Choice")
 #: What decides about everything that is drawn: an int, a generator of NumPy's older kind, or None for its global one.
 RandomState = int | np.random.RandomState | None
@@ -69,6 +80,22 @@ def check_share(name: str, value: object, hint: str = "") -> float:
     raise ValueError(f"{name} must be a number strictly between 0 and 1{hint}; {value!r} was given.")
 
 
+def check_column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Return one finite number a row, refuse anything else."""
+    numbers = np.asarray(column_or_1d(np.asarray(values)), dtype=np.float64)
+    refuse_length(name, numbers.size, n_rows)
+    if not np.isfinite(numbers).all():
+        bad = int((~np.isfinite(numbers)).sum())
+        raise ValueError(f"{name} has {bad} NaN or infinite value(s); it must be finite.")
+    return numbers
+
+
+def refuse_length(name: str, n_found: int, n_rows: int) -> None:
+    """Refuse values that are more or fewer than the labels."""
+    if n_found != n_rows:
+        raise ValueError(f"{name} and y must have the same length; they have {n_found} and {n_rows} rows.")
+
+
 def check_widths(name: str, widths: object) -> tuple[int, ...]:
     """Return the widths of layers as a tuple of integers, refuse anything else."""
     values = tuple(widths) if isinstance(widths, Iterable) and not isinstance(widths, str) else None
@@ -110,3 +137,35 @@ def refuse_masked(values: Any, name: str = "X") -> None:
             f"{name} is a masked array with {hidden:,} masked value(s). Leave those rows out, or say what stands in "
             f"for them with {name}.filled(...)."
         )
+
+
+@contextmanager
+def words_named(X: Any, name: str = "X") -> Iterator[None]:
+    """Where the block cannot use a data frame: name its columns that are no numbers, and what makes numbers of them."""
+    try:
+        yield
+    except (TypeError, ValueError):
+        _refuse_words(X, name)
+        raise
+
+
+def _refuse_words(X: Any, name: str) -> None:
+    words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
+    if words:
+        several = "columns that are" if len(words) > 1 else "a column that is"
+        listed = ", ".join(repr(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
+        raise ValueError(
+            f"{name} has {several} not numbers: {listed}. Make numbers of them first, for example with "
+            "make_pipeline(purely.tables.TableEncoder(), ...)."
+        ) from None
+
+
+def _holds_numbers(column: Any) -> bool:
+    """Whether what is not missing in a column of a data frame is numbers; dates are none."""
+    drop = getattr(column, "dropna", None) or getattr(column, "drop_nulls", None)
+    values = np.asarray(column if drop is None else drop())
+    try:
+        values.astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return values.dtype.kind not in "mM"

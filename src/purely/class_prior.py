@@ -129,7 +129,7 @@ class ClassPriors:
     def from_label_frequency(
         cls, label_frequency: float, *, n_positive: int, n_unlabelled: int, scenario: Scenario = "single-sample"
     ) -> ClassPriors:
-        """All three numbers from the labelling frequency, the way Elkan and Noto's method gives them."""
+        """All three numbers from the labelling frequency, which Elkan and Noto's method estimates."""
         n_p, n_u = _counts(n_positive, n_unlabelled)
         frequency = _share(label_frequency, "label_frequency")
         if frequency == 0.0:
@@ -168,7 +168,7 @@ class Prior(Sentence):
     level : float, default=0.9
         Level of the interval.
     upper_bound : float, optional
-        What the class prior is below with a confidence of 95 %; `high` where it is not given.
+        The class prior is below this with a confidence of 95 %; `high` is used where it is not given.
     determined : bool, default=True
         False where the data give a bound rather than a value.
 
@@ -214,10 +214,11 @@ class Prior(Sentence):
         return self.low, self.high
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
-        """Priors from a law in two normal pieces of the log-odds: one below the value, the other above.
+        """Draws of the class prior, for intervals of what depends on it.
 
-        Each arm of the interval is as many standard deviations long as its level says, so that the interval keeps its
-        level and may be lopsided, and no draw leaves (0, 1).
+        Their log-odds follow two halves of normal laws, one below the value and one above. Each arm of the interval is
+        as many standard deviations long as its level says, so the draws keep the level, the interval may be lopsided,
+        and no draw leaves (0, 1).
         """
         if self.known:
             return np.full(n_draws, self.value)
@@ -227,7 +228,7 @@ class Prior(Sentence):
         return np.clip(drawn, _SMALLEST_DRAW, 1.0 - _SMALLEST_DRAW)
 
     def within(self, margin: float) -> Prior:
-        """The same, at least `margin` away from 0 and 1."""
+        """The same prior, moved to at least `margin` away from 0 and 1."""
         value, low, high = (float(np.clip(v, margin, 1.0 - margin)) for v in (self.value, self.low, self.high))
         return replace(self, value=value, low=low, high=high)
 

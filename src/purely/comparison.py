@@ -1,4 +1,4 @@
-"""Methods side by side on the same draws: positive-unlabelled samples of labelled data, with the truth held back."""
+"""Methods side by side on the same draws: positive-unlabelled samples of labelled data, whose truth is held back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 
 from purely.checks import RandomState, check_number, draw_seed
 from purely.crossfit import model_says
-from purely.datasets import make_pu
+from purely.datasets import DrawError, make_pu
 from purely.labels import Scenario
 from purely.notebook import html_table
 
@@ -36,6 +36,14 @@ class Comparison:
         "seconds".
     class_prior : float
         Of the population that was drawn from.
+
+    Examples
+    --------
+    >>> from purely.comparison import Comparison
+    >>> row = {"method": "ours", "draw": 0, "error": 0.1, "area": 0.95, "prior_error": 0.02, "seconds": 0.3}
+    >>> found = Comparison((row, {**row, "draw": 1, "error": 0.2}), class_prior=0.5)
+    >>> found.methods, found.values("ours", "error").mean().round(2).item()
+    (['ours'], 0.15)
     """
 
     rows: tuple[dict[str, Any], ...]
@@ -93,15 +101,16 @@ def compare_methods(
     methods : mapping of str to estimator
         Classifiers in scikit-learn's manner: ``fit(X, y)`` with 1 for labelled positives and 0 for unlabelled rows, and
         ``predict`` with 1 for positives. The area needs ``predict_proba`` or ``decision_function`` too, and is NaN
-        without; likewise the error about the prior needs ``class_prior_``. Each is cloned for every draw.
+        without; likewise the error about the prior needs ``class_prior_``. To compare prior estimators, give each to a
+        classifier, as in ``PULogisticClassifier(class_prior=MyPrior())``. Each is cloned for every draw.
     X : array, sparse matrix or data frame of shape (n, d)
     y : array-like of shape (n,)
         The true classes.
     n_positive, n_unlabelled, class_prior, n_test, scenario, labelling
-        Of each draw, see :func:`purely.make_pu`.
+        Sizes and kind of each draw, see :func:`purely.make_pu`.
     n_draws : int, default=5
     random_state : int, RandomState instance or None, default=0
-        Draws; the same for every method.
+        Seed of the draws, which are the same for every method.
 
     Returns
     -------
@@ -130,17 +139,21 @@ def compare_methods(
     rows: list[dict[str, Any]] = []
     prior = float("nan")
     for number in range(n_draws):
-        draw = make_pu(
-            X,
-            y,
-            n_positive=n_positive,
-            n_unlabelled=n_unlabelled,
-            class_prior=class_prior,
-            n_test=n_test,
-            scenario=scenario,
-            labelling=labelling,
-            random_state=seed + number,
-        )
+        try:
+            draw = make_pu(
+                X,
+                y,
+                n_positive=n_positive,
+                n_unlabelled=n_unlabelled,
+                class_prior=class_prior,
+                n_test=n_test,
+                scenario=scenario,
+                labelling=labelling,
+                random_state=seed + number,
+            )
+        except DrawError as error:  # it may name a setting of `make_pu` that this function has not
+            asked = f"n_positive={n_positive}, n_unlabelled={n_unlabelled} and n_test={n_test}"
+            raise ValueError(f"Draws of {asked} cannot be made: {error.lack} {error.remedy}.") from None
         prior = draw.class_prior
         for name, method in methods.items():
             begin = time.perf_counter()

@@ -33,8 +33,10 @@ __all__ = [
     "are_training_rows",
     "cross_fit",
     "finite_log_odds",
+    "last_step",
     "log_ratio",
     "model_says",
+    "out_of_fold",
 ]
 
 #: Rank correlation of two scores from which on they are taken to be of the same rows.
@@ -189,6 +191,19 @@ def cross_fit(
     for (i, k), score in zip(jobs, done, strict=True):
         scores[i, folds.test(k)] = score
     return scores
+
+
+def last_step(estimator: Any) -> Any:
+    """The estimator itself, or what a pipeline ends with."""
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def out_of_fold(model: Any, found: Floats) -> Floats | None:
+    """Out-of-fold probabilities of the rows of which a model says `found`; None where it holds none of these rows."""
+    stored = getattr(last_step(model), "oof_probability_", None)
+    if stored is None or not are_training_rows(np.asarray(stored, dtype=np.float64), found):
+        return None
+    return np.asarray(stored, dtype=np.float64)
 
 
 def are_training_rows(stored: Floats, found: Floats) -> bool:

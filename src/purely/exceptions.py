@@ -1,6 +1,20 @@
-"""Warnings that a user can act on, and can silence by kind; and the errors that have a name of their own."""
+"""Warnings that a user can act on, and can silence by kind, and errors with names of their own."""
 
 from __future__ import annotations
+
+__all__ = [
+    "ClassPriorWarning",
+    "DegenerateDataWarning",
+    "DistillationError",
+    "DivergedWarning",
+    "LabelWarning",
+    "OverfittingWarning",
+    "PromiseWarning",
+    "PurelyWarning",
+    "SearchBoundWarning",
+    "TrainingInterrupted",
+    "TrivialModelWarning",
+]
 
 
 class PurelyWarning(UserWarning):
@@ -16,7 +30,7 @@ class DegenerateDataWarning(PurelyWarning):
 
 
 class TrivialModelWarning(PurelyWarning):
-    """An answer that looks at no data, such as calling every row positive, does at least as well as the best model."""
+    """An answer that uses no data, such as calling every row positive, does at least as well as the best model."""
 
 
 class LabelWarning(PurelyWarning):
@@ -44,4 +58,4 @@ class PromiseWarning(PurelyWarning):
 
 
 class DistillationError(ValueError):
-    """A distilled classifier says something else than the classifier it was made of."""
+    """A distilled classifier would differ too much from the classifier that it was made of."""

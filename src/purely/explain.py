@@ -1,8 +1,8 @@
 r"""Why a row has its score: what each column adds to its log-odds, by any classifier.
 
-Let :math:`f(x)` be the log-odds of a row and :math:`b_1, \dots, b_m` rows to compare with. Walk from :math:`b_i` to
-:math:`x` by exchanging one column after another in a random order; what a column changes on the way is its
-contribution,
+Let :math:`f(x)` be the log-odds of a row and :math:`b_1, \dots, b_m` rows to compare with. Turn :math:`b_i` into
+:math:`x` by exchanging one column after another in a random order. The contribution of a column is the mean change that
+its exchange makes,
 
 .. math:: \phi_j(x) = \frac1m \sum_{i=1}^m
           f\bigl(x_{S_{ij} \cup \{j\}}, b_{i, \text{rest}}\bigr) - f\bigl(x_{S_{ij}}, b_{i, \text{rest}}\bigr) ,
@@ -30,6 +30,7 @@ from sklearn.utils import check_array, check_random_state
 
 from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
 from purely.crossfit import model_says
+from purely.files import shown
 from purely.notebook import html_table
 
 __all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
@@ -57,6 +58,19 @@ class Explanation:
         Mean log-odds of the rows that were compared with.
     log_odds : ndarray of shape (n,)
         What the model says of the rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.classifiers import PULogisticClassifier
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.explain import explain_rows
+    >>> data = make_gaussians(200, 400, n_features=2, random_state=0)
+    >>> found = explain_rows(PULogisticClassifier(0.5).fit(data.X, data.y), data.X[:5], data.X)
+    >>> bool(np.allclose(found.base + found.contributions.sum(axis=1), found.log_odds))
+    True
+    >>> next(iter(found.importance)) == found.names[found.strongest(1)[0, 0]]
+    True
     """
 
     names: tuple[str, ...]
@@ -73,6 +87,14 @@ class Explanation:
     def _repr_html_(self) -> str:
         note = f"Mean size of what each column adds to the log-odds of {self.log_odds.size:,} rows."
         return html_table(["", "log-odds"], [[name, f"{size:.3f}"] for name, size in self.importance.items()], [note])
+
+    def said(self, cell: Callable[[int, str], object], n: int = 3) -> list[list[str]]:
+        """The strongest contributions to each row in words; `cell(row, column)` is what the row holds there."""
+        names, added = self.names, self.contributions
+        return [
+            [said_of(shown(names[j]), _words(cell(i, names[j])), float(added[i, j])) for j in row]
+            for i, row in enumerate(self.strongest(n))
+        ]
 
     def strongest(self, n: int = 3) -> NDArray[np.intp]:
         """Places of the columns that speak most for or against each row, of shape (n_rows, at most n)."""
@@ -93,8 +115,9 @@ def explain_rows(
     Parameters
     ----------
     model : fitted classifier
-        Any classifier of this package, any of scikit-learn's, or a Pipeline that ends in one. Behind a
-        :class:`purely.tables.TableEncoder` the columns are those of the table, whatever became of them.
+        Any classifier of this package, any of scikit-learn's, or a Pipeline that ends in one. If the pipeline begins
+        with a :class:`purely.tables.TableEncoder`, the columns are those of the table, whatever features were made of
+        them.
     X : {array-like, sparse matrix, data frame} of shape (n, n_features)
         Rows to explain.
     background : the same kind, optional
@@ -103,7 +126,7 @@ def explain_rows(
         The column that each feature belongs to; features of one column are exchanged together. By default every
         feature is a column.
     n_samples : int, default=32
-        Rows that are compared with. A row takes `n_samples` times the number of columns of the model's answers.
+        Rows to compare with. To explain one row, the model scores `n_samples` times as many rows as there are columns.
     random_state : int, RandomState instance or None, default=0
         Draws rows and orders.
 
@@ -152,6 +175,13 @@ def explain_rows(
             values = np.vstack([np.full(values.shape[1], of_others[i]), values, log_odds[part]])
             total[part, order] += np.diff(values, axis=0).T
     return Explanation(names, total / n_samples, float(of_others.mean()), log_odds)
+
+
+def _words(value: object) -> str | None:
+    """A cell as a person reads it; None where it is missing."""
+    if value is None or value != value:
+        return None
+    return shown(f"{value:.6g}" if isinstance(value, float) else value, 40)
 
 
 def said_of(name: str, value: object, contribution: float) -> str:
@@ -229,6 +259,15 @@ def column_of_features(encoder: Any) -> list[str]:
     """The column of a table that each feature of a :class:`purely.tables.TableEncoder` speaks of.
 
     A vector and a sparse row are many columns in one: their places are told apart, unless there are too many.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from purely.explain import column_of_features
+    >>> from purely.tables import TableEncoder
+    >>> frame = pd.DataFrame({"age": [31, 29, 52, 40], "city": ["Rome", "Oslo", "Rome", "Oslo"]})
+    >>> column_of_features(TableEncoder().fit(frame))
+    ['age', 'city', 'city']
     """
     names = [encoder.columns_[j] for j in encoder.feature_owner_]
     many = {plan.name for plan in encoder.report_.columns if plan.kind in ("vector", "sparse")}

@@ -52,13 +52,13 @@ def row_keys(X: Any, seed: int) -> Keys:
         terms = _bits(rows.data) * factors[rows.indices]
         sums = np.zeros(X.shape[0], dtype=np.uint64)
         np.add.at(sums, np.repeat(np.arange(X.shape[0]), np.diff(rows.indptr)), terms)
-        return _scramble(np.where(sums == 0, of_zeros, sums))
+        return scramble(np.where(sums == 0, of_zeros, sums))
     step = max(1, _BLOCK_ELEMENTS // max(1, X.shape[1]))
     keys = np.empty(X.shape[0], dtype=np.uint64)
     for start in range(0, X.shape[0], step):
         block = _bits(np.ascontiguousarray(X[start : start + step], dtype=np.float64))
         keys[start : start + step] = (block * factors).sum(axis=1, dtype=np.uint64)
-    return _scramble(np.where(keys == 0, of_zeros, keys))
+    return scramble(np.where(keys == 0, of_zeros, keys))
 
 
 def _bits(values: NDArray[Any]) -> Keys:
@@ -69,7 +69,7 @@ def _bits(values: NDArray[Any]) -> Keys:
     )  # floats of short mantissa have zero low bits; multiplication only moves bits up
 
 
-def _scramble(keys: Keys) -> Keys:
+def scramble(keys: Keys) -> Keys:
     """The finalising mix of a 64-bit hash: every input bit reaches every output bit."""
     keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -204,7 +204,7 @@ def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:
     ndarray of bool, shape (n,)
         True for rows of the part.
     """
-    keys = _scramble(keys + np.uint64(draw) * _GOLDEN)
+    keys = scramble(keys + np.uint64(draw) * _GOLDEN)
     own = _apart(keys, positive, max(2, round(1.0 / min(share, 1.0 - share))))
     part = np.zeros(keys.size, dtype=bool)
     for mask in (positive, ~positive):
@@ -271,7 +271,7 @@ def _copy_keys(keys: Keys, positive: Mask) -> Keys:
     starts = np.flatnonzero(first)
     number = np.arange(keys.size) - np.repeat(starts, np.diff(np.append(starts, keys.size)))
     copies = np.empty_like(keys)
-    copies[order] = _scramble(keys[order] + number.astype(np.uint64) * _GOLDEN)
+    copies[order] = scramble(keys[order] + number.astype(np.uint64) * _GOLDEN)
     return copies
 
 

@@ -55,6 +55,15 @@ class PULabels:
         The two values: the unlabelled one, then the positive one. Predictions are returned in this coding.
     negative : ndarray of bool, shape (n,), or None
         True where the row is a known negative; None where there are none.
+
+    Examples
+    --------
+    >>> from purely.labels import read_labels
+    >>> labels = read_labels(["fraud", "unknown", "unknown"])
+    >>> labels.n_positive, labels.n_unlabelled, labels.classes.tolist()
+    (1, 2, ['unknown', 'fraud'])
+    >>> labels.encode([False, True]).tolist()
+    ['unknown', 'fraud']
     """
 
     positive: NDArray[np.bool_]
@@ -75,6 +84,11 @@ class PULabels:
     def n_negative(self) -> int:
         """Number of known negatives."""
         return 0 if self.negative is None else int(np.count_nonzero(self.negative))
+
+    def counts(self, group: NDArray[np.intp], n_groups: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Labelled positives and unlabelled rows in each of some groups of rows, which have no known negatives."""
+        n_p, n_u = (np.bincount(group[rows], minlength=n_groups) for rows in (self.positive, ~self.positive))
+        return n_p.astype(np.float64), n_u.astype(np.float64)
 
     def encode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
         """Put a mask of positives into the coding the labels came in."""
@@ -336,7 +350,14 @@ def _same_columns(columns: Sequence[list[Any]]) -> None:
 
 
 def check_scenario(scenario: object) -> Scenario:
-    """Return the scenario if it is one of the two known, refuse it otherwise."""
+    """Return the scenario if it is one of the two known, refuse it otherwise.
+
+    Examples
+    --------
+    >>> from purely.labels import check_scenario
+    >>> check_scenario("single-sample")
+    'single-sample'
+    """
     if isinstance(scenario, str) and scenario == "case-control":
         return "case-control"
     if isinstance(scenario, str) and scenario == "single-sample":

@@ -1,11 +1,15 @@
-"""How results look in a notebook: what they print, or a small table; every name and value is escaped."""
+"""How results look in a notebook (what they print, or a small table, everything escaped) and to programs, as JSON."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import Any
 
-__all__ = ["Sentence", "html_table"]
+import numpy as np
+
+__all__ = ["Sentence", "as_json", "html_table"]
 
 
 class Sentence:
@@ -14,6 +18,19 @@ class Sentence:
     def _repr_html_(self) -> str:
         text = escape(str(self))
         return f"<pre>{text}</pre>" if "\n" in text else f"<p>{text}</p>"
+
+
+def as_json(value: Any) -> Any:
+    """Python's own types, as JSON knows them; what is not finite is null."""
+    if isinstance(value, dict):
+        return {str(key): as_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return as_json(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
 def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], notes: Iterable[str] = ()) -> str:

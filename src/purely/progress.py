@@ -26,13 +26,13 @@ _interrupts_pass: ContextVar[bool] = ContextVar("interrupts_pass", default=False
 class Bar:
     """What :func:`track` gives: told how much is done, it shows it, or does nothing."""
 
-    def __init__(self, shown: Any = None) -> None:
-        self._shown = shown
+    def __init__(self, shown: Any = None, *, told: bool = True) -> None:
+        self._shown, self._told = shown, told
 
     def advance(self, values: Mapping[str, str] | None = None) -> None:
-        """Say that one unit more is done; `values` are shown beside the bar."""
+        """Say that one unit more is done; `values` are shown beside the bar of somebody who asked for ``verbose``."""
         if self._shown is not None:
-            self._shown.set_postfix(values, refresh=False)
+            self._shown.set_postfix(values if self._told else None, refresh=False)
             self._shown.update()
 
     def reach(self, done: float, values: Mapping[str, str] | None = None) -> None:
@@ -77,11 +77,12 @@ def track(
         return
     from tqdm.auto import tqdm
 
-    form = None if unit or total is None else "{desc} {percentage:3.0f}%|{bar:24}| {elapsed}, {remaining} left{postfix}"
+    own = (unit and verbose) or total is None  # tqdm's own form has the units and what it is told beside the bar
+    form = None if own else "{desc} {percentage:3.0f}%|{bar:24}| {elapsed}, {remaining} left{postfix}"
     with tqdm(
         desc=what, total=total, initial=start, unit=unit, leave=verbose, bar_format=form, dynamic_ncols=True
     ) as shown:
-        yield Bar(shown)
+        yield Bar(shown, told=verbose or not unit)
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def test_an_impure_flat_top_is_not_seen_and_the_message_says_so() -> None:
     assert np.mean(bounds) > 0.55  # the prior is 0.5, the flat top says 0.65
     flat = [check for check in checks if check.status == "ok"]
     assert len(flat) >= 5
-    assert all("where the top is purely positive" in check.message for check in flat)
+    assert all("if all rows at the top are positive" in check.message for check in flat)
 
 
 def test_single_sample_rows_passed_as_case_control() -> None:

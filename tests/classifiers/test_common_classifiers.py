@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from copy import deepcopy
+from functools import cache
 
 import numpy as np
 import pytest
@@ -115,6 +117,21 @@ def test_scikit_learn_of_other_settings(estimator, check):
     check(estimator)
 
 
+def few():
+    """Rows on which every classifier is fitted once for several tests, see :func:`fitted_to_few`."""
+    return gaussians(0, 60, 120)
+
+
+@cache
+def _fitted(name):
+    return clone(CLASSIFIERS[name]).fit(*few())
+
+
+def fitted_to_few(model):
+    """A classifier of the list, fitted; the test's own."""
+    return deepcopy(_fitted(next(name for name, other in CLASSIFIERS.items() if other is model)))
+
+
 @every
 def test_two_gaussians_are_told_apart(model):
     X, y = gaussians(0, 300, 600, 0.5)
@@ -132,18 +149,18 @@ def test_two_gaussians_are_told_apart(model):
     ids=["1/-1", "bool", "strings"],
 )
 def test_the_coding_of_labels_does_not_matter(model, relabel):
-    X, y = gaussians(0, 60, 120)
+    X, y = few()
     labels = relabel(y)
-    a, b = clone(model).fit(X, y), clone(model).fit(X, labels)
+    a, b = fitted_to_few(model), clone(model).fit(X, labels)
     np.testing.assert_allclose(b.predict_proba(X), a.predict_proba(X), rtol=1e-9)
     np.testing.assert_array_equal(b.predict(X), np.unique(labels)[a.predict(X)])
 
 
 @every
 def test_the_order_of_rows_does_not_matter(model):
-    X, y = gaussians(0, 60, 120)
+    X, y = few()
     shuffle = np.random.default_rng(0).permutation(len(y))
-    a, b = clone(model).fit(X, y), clone(model).fit(X[shuffle], y[shuffle])
+    a, b = fitted_to_few(model), clone(model).fit(X[shuffle], y[shuffle])
     np.testing.assert_allclose(b.predict_proba(X), a.predict_proba(X), atol=2e-3)
 
 
@@ -189,6 +206,22 @@ def test_a_prior_at_a_bound_warns_and_gives_a_usable_classifier(model, value, sc
         assert called < 0.6 if value == 0.0 else called > 0.25
 
 
+class PlainPrior:
+    """An object with `fit` and `class_prior_`, and nothing of scikit-learn."""
+
+    def fit(self, X, y):
+        self.class_prior_ = 0.4
+        return self
+
+
+@every
+def test_a_prior_estimator_need_not_derive_from_anything(model):
+    X, y = gaussians(0, 60, 120)
+    given = PlainPrior()
+    assert clone(model).set_params(class_prior=given).fit(X, y).class_prior_ == pytest.approx(0.4)
+    assert not hasattr(given, "class_prior_")  # a copy was fitted
+
+
 @every
 def test_a_prior_estimator_is_fitted_and_kept(model):
     X, y = gaussians(0, 60, 120)
@@ -219,8 +252,8 @@ def test_sparse_rows(model):
 
 @every
 def test_pickles_and_far_rows(model):
-    X, y = gaussians(0, 60, 120)
-    fitted = clone(model).fit(X, y)
+    X, _ = few()
+    fitted = fitted_to_few(model)
     far = np.vstack([X, X * 1e6, np.zeros((1, 2))])
     p = fitted.predict_proba(far)
     assert np.isfinite(p).all()
@@ -230,8 +263,8 @@ def test_pickles_and_far_rows(model):
 
 @every
 def test_a_threshold_moves_predictions_only(model):
-    X, y = gaussians(0, 60, 120)
-    fitted = clone(model).fit(X, y)
+    X, _ = few()
+    fitted = fitted_to_few(model)
     before = fitted.predict_proba(X)
     counts = [fitted.set_params(threshold=t).predict(X).sum() for t in (0.1, 0.5, (4.0, 1.0))]
     assert counts == sorted(counts, reverse=True)

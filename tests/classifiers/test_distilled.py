@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from purely import PUClassifier
 from purely.classifiers import NNPUClassifier
 from purely.classifiers.distilled import Difference, DistilledPUClassifier, NetworkScore, expected_area
-from purely.collapsed import KernelScore, LinearScore, ModelScore, TreeScore, collapse
+from purely.collapsed import SORTED_ROWS, KernelScore, LinearScore, ModelScore, TreeScore, collapse
 from purely.crossfit import log_ratio
 from purely.exceptions import DistillationError
 from tests.classifiers.conftest import gaussians
@@ -70,12 +70,29 @@ def test_scores_of_new_rows_are_those_of_the_models(seed):
             np.testing.assert_allclose(score(rows), log_ratio(member.model, rows, *member.counts), atol=2e-3)
 
 
-def test_few_rows_take_the_same_walk_as_many():
+def test_few_rows_many_rows_and_sorted_rows_take_the_same_walks(monkeypatch):
     X, y = draw(0, 300, 5)
     stack = PUClassifier(0.3, members=["trees", "forest", "boosting"], weights="equal", cv=2).fit(X, y)
+    new = np.concatenate([X, *(draw(seed, 300, 5)[0] for seed in range(1, 4))])
     for member in stack.members_:
         score = collapse(member.model, member.counts)
-        np.testing.assert_allclose([score(row[None])[0] for row in X], score(X), rtol=1e-12)
+        assert len(new) < SORTED_ROWS
+        many = score(new)
+        np.testing.assert_array_equal([score(row[None])[0] for row in X], many[:300])
+        with monkeypatch.context() as patch:
+            patch.setattr("purely.collapsed.SORTED_ROWS", 1000)
+            np.testing.assert_array_equal(score(new), many)
+            # the rows were sorted: the trees after the first few met them in another order
+            assert 0 < score.n_sorting < len(score.trees)
+
+
+def test_trees_of_one_leaf():
+    X, y = draw(0, 300, 5)
+    forest = ExtraTreesClassifier(3, max_depth=1, min_samples_leaf=200, random_state=0).fit(X, y)
+    assert {tree.tree_.node_count for tree in forest.estimators_} == {1}
+    score, many = collapse(forest, (int(y.sum()), int((1 - y).sum()))), np.tile(X, (10, 1))
+    np.testing.assert_allclose(score(many), score(X[:1])[0])
+    assert score(X[:0]).shape == (0,)
 
 
 def test_everything_the_classifier_says(stack):

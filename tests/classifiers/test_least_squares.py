@@ -22,7 +22,7 @@ def test_closed_form_is_the_minimiser(basis, scenario):
     model = PULeastSquaresClassifier(
         prior, basis=basis, n_centers=8, bandwidth=1.0 if basis == "gaussian" else None, alpha=0.01, scenario=scenario
     ).fit(X, y)
-    (phi,) = model._bases(model._scaled(X), slice(0, 1))
+    (phi,) = model._bases(model._scaled(X)[:], slice(0, 1))
     phi = phi.copy()
     risk = PURisk(model.class_prior_, model.unlabelled_prior_, risk="upu", loss="squared")
 

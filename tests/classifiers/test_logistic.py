@@ -11,8 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from purely import PULogisticClassifier
-from purely.classifiers.likelihood import labelled_loss
-from purely.weighing import equal_kinds
+from purely.weighing import equal_kinds, labelled_loss
 from tests.classifiers.conftest import gaussians, single_sample
 
 

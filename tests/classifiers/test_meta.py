@@ -22,7 +22,7 @@ from tests.classifiers.conftest import gaussians, single_sample
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(s, marks=pytest.mark.full) for s in (1, 2))])
 def test_elkan_noto_finds_the_frequency_of_labels(weighted, seed):
     X, y, truth = single_sample(seed, frequency=0.4, shift=2.0)
     forest = RandomForestClassifier(50, min_samples_leaf=20)  # a quarter of the default's trees

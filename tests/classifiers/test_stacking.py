@@ -10,8 +10,8 @@ from scipy.special import expit
 
 import purely
 from purely import PUClassifier, PULogisticClassifier
-from purely.classifiers.stacking import stacked_weights
 from purely.datasets import make_gaussians
+from purely.weighing import stacked_weights
 from tests.classifiers.conftest import single_sample
 
 

@@ -75,7 +75,13 @@ def test_labels_answer_and_the_truth_is_within(purely, pool, sheet):
     assert abs(share["value"] - truth) < 0.15
     assert (found.json["labelled"], found.json["missing"]) == (80, 0)
     said = purely("audit", "read", sheet).out
-    for words in ("How many positives are in the pool?", "Which ones?", "Can it be trusted?", "with labels", "without"):
+    for words in (
+        "How many positives are in the pool?",
+        "Which ones?",
+        "Can the model be trusted?",
+        "with labels",
+        "without",
+    ):
         assert words in said
 
 
@@ -166,7 +172,7 @@ def test_rows_that_were_changed_are_refused_by_name(purely, pool, sheet):
         assert sentence in " ".join(done.err.split()), done.err
 
 
-def test_bad_input_is_answered_with_a_sentence(purely, model, pool, sheet, tmp_path, customers):
+def test_bad_input_is_answered_with_a_sentence(purely, model, wrong_model, pool, sheet, tmp_path):
     done = purely("audit", "draw", model, pool, "-n", 1000, "-o", tmp_path / "x.csv")
     assert (done.status, "600 rows to draw from, fewer than asked for" in done.err) == (2, True)
     assert not (tmp_path / "x.csv").exists()
@@ -180,10 +186,7 @@ def test_bad_input_is_answered_with_a_sentence(purely, model, pool, sheet, tmp_p
     assert "labels must have two values; found 3" in done.err
     write_rows(sheet, [{**row, "label": "no"} for row in rows])
     assert purely("audit", "read", sheet, "--json").json["positive"] == 0
-    other = tmp_path / "other.purely"
-    options = ("--label", "fraud", "--drop", "truth", "--id", "customer", "--size", "light", "--class-prior", 0.2, "-q")
-    assert purely("fit", customers, *options, "-o", other).status == 0
-    done = purely("audit", "read", sheet, "--model", other)
+    done = purely("audit", "read", sheet, "--model", wrong_model)
     assert "was drawn by another model" in " ".join(done.err.split())
     sheet.with_name("to_label.csv.design").write_bytes(b"nonsense")
     assert "is damaged or no design" in " ".join(purely("audit", "read", sheet).err.split())
@@ -237,7 +240,7 @@ def test_rows_that_the_sheet_cannot_hold_leave_the_ranking_as_it_is(purely, wron
     assert (np.diff(again[np.argsort(first)]) >= -1e-6).all()
 
 
-def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, customers, tmp_path):
+def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, customers, tmp_path, undrawn):
     pytest.importorskip("jinja2")
     sheet, page = tmp_path / "to_label.csv", tmp_path / "report.html"
     assert purely("audit", "draw", wrong_model, pool, "-n", 80, "-o", sheet).status == 0
@@ -246,7 +249,12 @@ def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, cust
     read = purely("audit", "read", sheet, "--json").json
     done = purely("report", customers, *options, "--json")
     assert done.status == 0, done.err
-    said = done.json["answers"]["audit"]
+    answers = done.json["answers"]
+    assert {"signal", "picture", "positives", "records", "trust", "audit"} < set(answers)
+    assert answers["positives"]["class_prior_low"] <= answers["positives"]["class_prior"]
+    alone = purely("information", customers, *options[:6], "--no-ranking", "--permutations", 99, "--json").json
+    assert answers["signal"]["information"] == pytest.approx(alone["information"], rel=1e-9)  # one number everywhere
+    said = answers["audit"]
     assert said["share"] == pytest.approx(read["share"])
     assert (said["labelled"], said["verdict"]) == (80, "lower")
     html = page.read_text()

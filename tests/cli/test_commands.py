@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
@@ -37,6 +38,8 @@ def test_help_lists_every_command_and_each_has_examples(purely):
         assert "For example:" in shown
         assert "--json" in shown
         assert max(map(len, shown.splitlines())) <= 80
+        assert not set("{}<") & set(shown.split("\n", 1)[0])  # the arguments as they are typed
+    assert purely("audit", "read", "--help").out.startswith("Usage: purely audit read [OPTIONS] SHEET...\n")
 
 
 def test_version(purely):
@@ -50,9 +53,10 @@ def test_the_program_runs_as_a_process_and_loads_nothing_heavy_for_help():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.endswith("[]\n"), done.stderr
-    done = subprocess.run([sys.executable, "-m", "purely.cli", "nonsense"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    assert "No such command" in done.stderr
+    for module in ("purely.cli", "purely"):
+        done = subprocess.run([sys.executable, "-m", module, "nonsense"], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "No such command" in done.stderr
 
 
 def test_inspect_says_what_is_used(purely, customers):
@@ -90,8 +94,10 @@ def test_information_finds_signal_and_ranks_the_columns(purely, customers):
 
 @pytest.mark.slow
 def test_prior_gives_an_interval_for_each_method(purely, customers):
-    done = purely("prior", customers, *COMMON, "--method", "recommended", "--method", "best-bin", "--json")
+    methods = ("--method", "recommended", "--method", "best-bin", "--scenario", "case-control")
+    done = purely("prior", customers, *COMMON, *methods, "--json")
     found = done.json
+    assert "single-sample" not in " ".join(found["warnings"])  # which scenario it is was said
     assert [m["method"] for m in found["methods"]] == ["recommended", "best-bin"]
     for each in found["methods"]:
         assert 0 <= each["interval"][0] <= each["class_prior"] <= each["interval"][1] <= 1
@@ -111,11 +117,11 @@ def test_fit_prints_prior_information_and_estimates(purely, customers, tmp_path)
 
 
 @pytest.mark.slow
-def test_fit_twice_with_one_seed_gives_one_model(purely, customers, tmp_path):
-    for name in ("a", "b"):
-        options = ("--size", "light", "--class-prior", 0.3, "--seed", 5)
-        assert purely("fit", customers, *COMMON, *options, "-o", tmp_path / f"{name}.purely").status == 0
-        assert purely("predict", tmp_path / f"{name}.purely", customers, "-o", tmp_path / f"{name}.csv").status == 0
+def test_fit_twice_with_one_seed_gives_one_model(purely, customers, model, tmp_path):
+    options = ("--size", "light", "--class-prior", 0.3, "--seed", 0)
+    assert purely("fit", customers, *COMMON, *options, "-o", tmp_path / "again.purely").status == 0
+    for name, path in (("a", model), ("b", tmp_path / "again.purely")):
+        assert purely("predict", path, customers, "-o", tmp_path / f"{name}.csv").status == 0
     assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
 
 
@@ -131,7 +137,7 @@ def test_predict_writes_ids_scores_probabilities_and_labels(purely, model, custo
     pipeline = package.load(model)
     expected = pipeline.predict_proba(pacsv.read_csv(customers))[:, 1]
     np.testing.assert_allclose(probability, expected, atol=1e-4)
-    assert "by the fast form of the model" in done.out
+    assert "with the fast form of the model" in done.out
     done = purely("predict", model, customers, "-o", tmp_path / "s.parquet", "--exact")
     assert "distilled" not in done.out
     np.testing.assert_allclose(pq.read_table(tmp_path / "s.parquet")["probability"].to_numpy(), expected, rtol=1e-9)
@@ -220,7 +226,17 @@ def test_unseen_levels_are_ignored_and_counted(purely, model, tmp_path):
     pacsv.write_csv(table.set_column(place, "country", pa.array(["XX"] * 25)), tmp_path / "t.csv")
     done = purely("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv")
     assert done.status == 0
-    assert "'country' (25)" in " ".join(done.err.split())
+    assert "of 25 rows: 'country' 25." in " ".join(done.err.split())
+
+
+def test_evaluate_takes_two_files_that_have_the_label_column_of_the_fit(purely, model, customers, tmp_path):
+    table = pd.read_csv(customers)
+    files = tmp_path / "p.csv", tmp_path / "u.csv"
+    for path, labelled in zip(files, (True, False), strict=True):
+        table[(table["fraud"] == 1) == labelled].to_csv(path, index=False)
+    done = purely("evaluate", model, *files, "--json")
+    assert done.status == 0, done.err
+    assert done.json["positives"] == (table["fraud"] == 1).sum()
 
 
 def test_evaluate_puts_the_truth_beside_the_estimates(purely, model, tmp_path):
@@ -269,6 +285,9 @@ def test_fetched_file_can_be_inspected(purely, tmp_path):
     assert purely("datasets", "fetch", "mushrooms", "--positives", 50, "--unlabelled", 150, "-o", out).status == 0
     found = purely("inspect", out, "--drop", "truth", "--json").json
     assert (found["positives"], found["unlabelled"]) == (50, 150)
+    done = purely("datasets", "fetch", "mushrooms", "--positives", 9000, "-o", tmp_path / "n.csv")
+    assert done.status == 1
+    assert "Ask for fewer rows or another --class-prior." in " ".join(done.err.split())
 
 
 def test_report_answers_the_five_questions(purely, customers, model, tmp_path):

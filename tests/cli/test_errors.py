@@ -104,7 +104,7 @@ def test_a_number_that_is_none_counts_as_missing_and_is_said(purely, model, cust
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     done = purely("predict", model, tmp_path / "t.csv", "-o", tmp_path / "o.csv")
     assert done.status == 0
-    assert "cannot be read and count as missing, in 400 rows: 'age' (1)" in sentence(done)
+    assert "count as missing; by column, of 400 rows: 'age' 1." in sentence(done)
 
 
 def test_infinite_numbers_count_as_missing(purely, tmp_path):

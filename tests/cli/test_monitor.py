@@ -26,7 +26,7 @@ def weeks(tmp_path):
 def test_no_change_is_status_0_and_a_change_is_named(purely, model, weeks, tmp_path):
     done = purely("monitor", model, *weeks[:3])
     assert done.status == 0, done.err
-    assert "Nothing has changed" in done.out
+    assert "No change was found in 2 comparisons." in done.out
     found = purely("monitor", model, *weeks, "--json")
     assert found.status == 3
     assert [look["changed"] for look in found.json["looks"]][:2] == [[], []]

@@ -14,6 +14,8 @@ from tests.cli.conftest import make_customers
 
 LABELLED = ("--label", "fraud", "--drop", "truth", "--id", "customer")
 LIGHT = ("--size", "light", "--class-prior", 0.3)
+#: Said where a single file may be one sample or two, and nobody has said which.
+SCENARIO = "add --scenario single-sample"
 
 
 def said(text):
@@ -54,7 +56,6 @@ def test_positives_and_pool_in_two_files_are_one_table(purely, customers, two_fi
     [
         ("information", "--permutations", 99),
         ("prior", "--method", "best-bin"),
-        ("fit", *LIGHT, "-o", "m.purely"),
         ("represent", "--epochs", 2, "-o", "map.csv"),
     ],
 )
@@ -64,22 +65,35 @@ def test_every_command_takes_two_files(purely, two_files, tmp_path, command, mon
     done = purely(name, *two_files, *options, "--id", "customer")
     assert done.status == 0, done.err
     assert "80 labelled positives, 320 unlabelled rows" in done.out
+    assert SCENARIO not in said(done.err)  # two files are two samples
     if name == "represent":
         pytest.importorskip("torch")
         rows = pd.read_csv("map.csv")
         assert rows["labelled"].tolist() == [1] * 80 + [0] * 320
-    if name == "fit":
-        assert purely("predict", "m.purely", two_files[1], "-o", "s.csv").status == 0
-        assert len(pd.read_csv("s.csv")) == 320
-        done = purely("evaluate", "m.purely", *two_files)
-        assert done.status == 0, done.err
-        assert "each row was scored by models that have not seen it" in said(done.err)
-        assert "that of a plain forest of positives against the pool" in said(done.out)
-        fitted = purely("fit", *two_files, *LIGHT, "-o", "again.purely", "--id", "customer", "--json").json
-        found = purely("evaluate", "again.purely", *two_files, "--json").json
-        assert found["estimates"]["roc_auc"] == fitted["estimates"]["roc_auc"]
-        gain = found["gain"]
-        assert gain["area"] - gain["plain_area"] == pytest.approx(gain["difference"]["value"], abs=1e-9)
+
+
+def test_a_model_of_two_files_scores_and_is_judged(purely, two_files, tmp_path, undrawn, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = purely("fit", *two_files, *LIGHT, "-o", "m.purely", "--id", "customer", "--json")
+    assert done.status == 0, done.err
+    fitted = done.json
+    assert (fitted["positives"], fitted["unlabelled"]) == (80, 320)
+    assert purely("predict", "m.purely", two_files[1], "-o", "s.csv").status == 0
+    assert len(pd.read_csv("s.csv")) == 320
+    done = purely("evaluate", "m.purely", *two_files)
+    assert done.status == 0, done.err
+    assert "each row was scored by models that have not seen it" in said(done.err)
+    assert "that of a plain forest of positives against the pool" in said(done.out)
+    found = purely("evaluate", "m.purely", *two_files, "--json").json
+    assert found["estimates"]["roc_auc"] == fitted["estimates"]["roc_auc"]
+    gain = found["gain"]
+    assert gain["area"] - gain["plain_area"] == pytest.approx(gain["difference"]["value"], abs=1e-9)
+    done = purely("report", *two_files, "-m", "m.purely", "-o", "r.html")
+    assert done.status == 0, done.err
+    assert "--id carries it" not in said(done.err)  # the model knows its ids
+    assert "xa0" not in done.out
+    assert "Does PU learning help here?" in done.out
+    assert "(file)" not in (tmp_path / "r.html").read_text()
 
 
 def test_empty_rows_are_counted(purely, two_files, tmp_path):
@@ -88,17 +102,6 @@ def test_empty_rows_are_counted(purely, two_files, tmp_path):
     pd.concat([pool, pd.DataFrame([{}])]).to_csv(tmp_path / "u.csv", index=False)
     done = purely("inspect", two_files[0], tmp_path / "u.csv")
     assert "1 row has no value in any column" in said(done.out)
-
-
-def test_a_report_with_a_model_takes_its_ids_and_prints_plain_spaces(purely, two_files, tmp_path):
-    model = tmp_path / "m.purely"
-    assert purely("fit", *two_files, *LIGHT, "-o", model, "--id", "customer").status == 0
-    done = purely("report", *two_files, "-m", model, "-o", tmp_path / "r.html")
-    assert done.status == 0, done.err
-    assert "--id carries it" not in said(done.err)
-    assert "xa0" not in done.out
-    assert "Does PU learning help here?" in done.out
-    assert "(file)" not in (tmp_path / "r.html").read_text()
 
 
 def test_two_files_that_do_not_go_together(purely, two_files, tmp_path):
@@ -212,18 +215,35 @@ def test_messy_numbers_give_what_clean_ones_give(purely, tmp_path):
         assert (found["positives"], found["unlabelled"], found["features"]) == (60, 240, 6)
 
 
-# -- one information, one numbering -----------------------------------------------------------------------------------
+def test_an_encoding_that_does_not_fit_is_said_and_two_files_may_have_two(purely, frame, tmp_path):
+    one, other = tmp_path / "positives.csv", tmp_path / "pool.csv"
+    frame = frame.drop(columns="fraud").assign(paid=["Überweisung", "Karte"] * (len(frame) // 2))
+    frame[:100].to_csv(one, index=False, encoding="cp1252")
+    frame[100:].to_csv(other, index=False, encoding="utf-8")
+    assert "is not utf-8 text" in said(purely("inspect", one, other).err)
+    for names, levels, notes in (("latin-1", 3, 1), ("latin-1,utf-8", 2, 0), (" latin-1 , utf-8", 2, 0)):
+        done = purely("inspect", one, other, "--encoding", names, "--json")
+        paid = next(column for column in done.json["columns"] if column["name"] == "paid")
+        assert paid["action"].startswith(f"{levels} levels")
+        assert sum("looks like utf-8 but is read as latin-1" in note for note in done.json["warnings"]) == notes
+    assert "'latin-1,utf-8' is not known" in said(purely("inspect", one, "--encoding", "latin-1,utf-8").err)
 
 
-def test_information_is_one_number(purely, customers, model, tmp_path):
-    information = purely("information", customers, *LABELLED, "--no-ranking", "--permutations", 99, "--json").json
-    answers = purely("report", customers, *LABELLED, "-m", model, "-o", tmp_path / "r.html", "--json").json["answers"]
-    assert answers["signal"]["information"] == pytest.approx(information["information"], rel=1e-9)
-    assert {"signal", "picture", "positives", "records", "trust"} < set(answers)
-    assert answers["positives"]["class_prior_low"] <= answers["positives"]["class_prior"]
+def test_known_positives_in_the_pool_are_said(purely, two_files, frame, tmp_path):
+    positives, pool = two_files
+    assert "also among the unlabelled" not in said(purely("inspect", positives, pool).out)
+    some = frame[frame["fraud"] == 1][:3].drop(columns=["fraud", "truth"])
+    both = tmp_path / "both.parquet"
+    pd.concat([pd.read_parquet(pool), some.assign(region="N")]).to_parquet(both, index=False)
+    done = purely("inspect", positives, both)
+    assert "3 labelled rows are also among the unlabelled ones" in said(done.out)
+    assert "will be on the list of 'purely predict'" in said(done.err)
 
 
-def test_rows_have_one_numbering(purely, customers, model, frame, tmp_path):
+# -- one numbering -----------------------------------------------------------------------------------------------------
+
+
+def test_rows_have_one_numbering(purely, customers, model, frame, tmp_path, undrawn):
     """The report of some rows names the records that `purely predict` names."""
     options = (*LABELLED, "--max-rows", 150)
     found = purely("report", customers, *options, "-m", model, "-o", tmp_path / "r.html", "--json").json
@@ -270,21 +290,14 @@ def test_nothing_is_wider_than_eighty_columns_or_broken_within_a_word(purely, fr
 def test_advice_is_for_the_command_line(purely, customers, tmp_path):
     pytest.importorskip("torch")
     commands = [
-        ("prior", customers, "--method", "best-bin", "--method", "recommended"),
+        ("prior", customers, "--method", "best-bin"),
         ("represent", customers, "--epochs", 60, "-o", tmp_path / "map.csv"),
         ("information", customers, "--drop", "amount", "--drop", "country", "--permutations", 99),
     ]
     for command in commands:
         notes = said(purely(*command, *LABELLED).err)
+        assert command[0] != "prior" or SCENARIO in notes
         assert not re.search(r"\w=\S|class_prior|cv=|oof_|weight_decay|prior_min|\[\.\.\.\]", notes)
-
-
-def test_the_scenario_is_said_unless_it_was_asked_for(purely, customers, two_files):
-    note = "add --scenario single-sample"
-    options = ("--method", "best-bin")
-    assert note in said(purely("prior", customers, *LABELLED, *options).err)
-    assert note not in said(purely("prior", customers, *LABELLED, *options, "--scenario", "case-control").err)
-    assert note not in said(purely("prior", *two_files, "--id", "customer", *options).err)
 
 
 def test_a_likely_label_is_offered_and_a_name_only_where_it_resembles(purely, frame, tmp_path):

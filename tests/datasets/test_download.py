@@ -272,12 +272,6 @@ def test_newsgroups_come_from_the_archive_where_there_are_no_records(server, tmp
     assert len(server.requests) == 1
 
 
-def test_importing_datasets_stays_light() -> None:
-    code = "import sys, purely.datasets; sys.exit(str({'torch', 'matplotlib'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
-    assert done.stderr.strip() == "set()"
-
-
 def test_the_registry_names_every_set_and_its_fetcher() -> None:
     assert list(datasets.FETCHERS) == list(datasets.DESCRIPTIONS)
     for name, entry in _registry.ENTRIES.items():

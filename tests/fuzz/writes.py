@@ -114,56 +114,61 @@ def partials(folder: Path) -> bool:
 
 
 def fuzz_kills(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
-    """Kill `n` commands while their partial file is there, at a random moment or at a step of the file system.
+    """Kill `n` commands, on a ground of their own; `minutes` bound the run, and nothing is asserted of time."""
+    with tempfile.TemporaryDirectory() as name:
+        return kill_commands(Ground.prepared(Path(name)), n, seed, minutes)
 
-    `minutes` bound the run; nothing is asserted of time.
-    """
+
+def kill_commands(ground: Ground, n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
+    """Kill `n` commands while their partial file is there, at a random moment or at a step of the file system."""
     rng = np.random.default_rng(seed)
     end, killed, whole = time.time() + 60.0 * minutes, 0, 0
-    with tempfile.TemporaryDirectory() as name:
-        ground = Ground.prepared(Path(name))
-        for number in itertools.count():
-            if killed == n or time.time() > end:
-                break
-            out, command = ground.commands[number % len(ground.commands)]
-            sign = signal.SIGKILL if rng.random() < 0.7 else signal.SIGTERM
-            at_step = int(rng.integers(1, 12)) if rng.random() < 0.5 else 0
-            running = start(*command, die=(str(ground.folder), at_step, int(sign)) if at_step else None)
-            while running.process.is_alive() and not partials(ground.folder):
-                time.sleep(0.0005)
-            if not at_step:
-                late = rng.random() < 0.5
-                time.sleep(ground.seconds[out] * (rng.uniform(0.8, 1.0) if late else rng.random()))
-                running.kill(sign)
-            done = running.wait()
-            stopped = done.status in (-sign, 143)
-            killed, whole = killed + stopped, whole + (done.status == 0)
-            ground.check(f"kill {number} {sign.name} step {at_step} {command[0]} {out}", done)
-        return {"runs": killed + whole, "killed": killed, "ended before": whole, "problems": ground.problems}
+    for number in itertools.count():
+        if killed == n or time.time() > end:
+            break
+        out, command = ground.commands[number % len(ground.commands)]
+        sign = signal.SIGKILL if rng.random() < 0.7 else signal.SIGTERM
+        at_step = int(rng.integers(1, 12)) if rng.random() < 0.5 else 0
+        running = start(*command, die=(str(ground.folder), at_step, int(sign)) if at_step else None)
+        while running.process.is_alive() and not partials(ground.folder):
+            time.sleep(0.0005)
+        if not at_step:
+            late = rng.random() < 0.5
+            time.sleep(ground.seconds[out] * (rng.uniform(0.8, 1.0) if late else rng.random()))
+            running.kill(sign)
+        done = running.wait()
+        stopped = done.status in (-sign, 143)
+        killed, whole = killed + stopped, whole + (done.status == 0)
+        ground.check(f"kill {number} {sign.name} step {at_step} {command[0]} {out}", done)
+    return {"runs": killed + whole, "killed": killed, "ended before": whole, "problems": ground.problems}
 
 
 STORMS = ("full", "size", "folder", "file", "stdout", "reader")
 
 
 def fuzz_storms(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
+    """Let `n` storms blow, on a ground of their own."""
+    with tempfile.TemporaryDirectory() as name:
+        return raise_storms(Ground.prepared(Path(name)), n, seed, minutes)
+
+
+def raise_storms(ground: Ground, n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
     """Let the disk fill up, the folder become read-only, permissions go, or the output close."""
     rng = np.random.default_rng(seed)
     end, failed, whole = time.time() + 60.0 * minutes, 0, 0
-    with tempfile.TemporaryDirectory() as name:
-        os.chmod(name, 0o777)
-        ground = Ground.prepared(Path(name))
-        for number in range(n):
-            if time.time() > end:
-                break
-            storm = STORMS[number % len(STORMS)]
-            out, command = ground.commands[int(rng.integers(len(ground.commands)))]
-            done = _storm(ground, storm, out, command, rng)
-            failed, whole = failed + (done.status != 0), whole + (done.status == 0)
-            os.chmod(ground.folder, 0o777)
-            for path in ground.folder.iterdir():
-                os.chmod(path, 0o666)
-            ground.check(f"storm {number} {storm} {command[0]} {out}", done)
-        return {"runs": failed + whole, "failed": failed, "ended well": whole, "problems": ground.problems}
+    os.chmod(ground.folder, 0o777)
+    for number in range(n):
+        if time.time() > end:
+            break
+        storm = STORMS[number % len(STORMS)]
+        out, command = ground.commands[int(rng.integers(len(ground.commands)))]
+        done = _storm(ground, storm, out, command, rng)
+        failed, whole = failed + (done.status != 0), whole + (done.status == 0)
+        os.chmod(ground.folder, 0o777)
+        for path in ground.folder.iterdir():
+            os.chmod(path, 0o666)
+        ground.check(f"storm {number} {storm} {command[0]} {out}", done)
+    return {"runs": failed + whole, "failed": failed, "ended well": whole, "problems": ground.problems}
 
 
 def _storm(ground: Ground, storm: str, out: str, command: tuple[str, ...], rng: np.random.Generator) -> Ended:

@@ -99,7 +99,11 @@ def test_a_number_of_rows_and_few_positives() -> None:
         ),
         (lambda: pu_train_test_split(np.zeros((3, 1)), [1, 1, 0, 0]), ValueError, r"as many rows as y \(4\); X has 3"),
         (lambda: pu_train_test_split(np.zeros((4, 1)), [1, 1, 0, 0], test_size=1.5), ValueError, "test_size must be"),
-        (lambda: pu_train_test_split(np.zeros((4, 1)), [1, 1, 0, 0], test_size=3), ValueError, "between 2 and n - 2"),
+        (
+            lambda: pu_train_test_split(np.zeros((4, 1)), [1, 1, 0, 0], test_size=3),
+            ValueError,
+            "at least 2 and at most",
+        ),
         (lambda: pu_train_test_split(np.zeros((3, 1)), [1, 0, 0]), ValueError, "at least 2 are needed"),
     ],
 )

@@ -12,8 +12,9 @@ import torch
 from purely.nn.fitted import History
 from purely.nn.losses import LogisticLoss
 from purely.nn.networks import StackedMLP
+from purely.nn.plan import Split
 from purely.nn.recipe import Architecture, TrainingSettings
-from purely.nn.sources import BatchShape, RowBatches, Split, rows_of
+from purely.nn.sources import BatchShape, RowBatches, rows_of
 from purely.nn.training import HeldOut, train
 
 

@@ -11,7 +11,7 @@ from purely.nn.recipe import Architecture
 ARCHITECTURES = [
     Architecture.representation(5, (4,), 3),
     Architecture.representation(5, (), 2, (7,)),
-    Architecture.representation(5, (6, 4), 3, (), n_outputs=2, batch_norm=False),
+    Architecture.representation(5, (6, 4), 3, (), n_outputs=2),
 ]
 
 
@@ -24,15 +24,13 @@ def with_statistics(architecture, seeds=(1, 2)):
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
-def test_arrays_and_module_say_what_the_stack_says(architecture):
+def test_arrays_say_what_the_stack_says(architecture):
     stack, x = with_statistics(architecture)
     z, v = stack.forward(x), stack.features(x)
     for m in range(2):
-        arrays, module = stack.arrays(m), stack.module(m)
+        arrays = stack.arrays(m)
         np.testing.assert_allclose(arrays(x[m].numpy()), z[m].detach().numpy(), rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(arrays.features(x[m].numpy()), v[m].T.detach().numpy(), rtol=1e-4, atol=1e-5)
-        out = module(x[m]).detach().numpy()
-        np.testing.assert_allclose(out[:, 0] if out.shape[1] == 1 else out, z[m].detach().numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_scaling_can_be_folded_into_a_network():
@@ -81,23 +79,30 @@ def test_weights_depend_on_the_own_seed_only():
 
 
 def test_a_module_can_be_the_encoder():
-    encoder = nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 3))
-    before = [p.clone() for p in encoder.parameters()]
-    stack = EncoderStack(encoder, ARCHITECTURES[0], [3])
-    x = torch.from_numpy(np.random.default_rng(0).normal(size=(1, 10, 5)).astype(np.float32))
-    torch.testing.assert_close(stack.features(x)[0].T, encoder.eval()(x[0]))
+    """Of a stack of two, each network has its own parameters and its own running means."""
+    encoders = [nn.Sequential(nn.Linear(5, 4), nn.BatchNorm1d(4), nn.ReLU(), nn.Linear(4, 3)) for _ in range(2)]
+    before = [p.clone() for encoder in encoders for p in encoder.parameters()]
+    stack = EncoderStack(encoders, ARCHITECTURES[0], [3, 4])
+    x = torch.from_numpy(np.random.default_rng(0).normal(size=(2, 10, 5)).astype(np.float32))
+    for m, encoder in enumerate(encoders):
+        torch.testing.assert_close(stack.features(x)[m].T, encoder.eval()(x[m]))
     grad = stack.gradient(stack.forward(x, training=True).mean(1))
     assert grad.shape == stack.theta.shape
+    alone = EncoderStack(encoders[1:], ARCHITECTURES[0], [4])
+    torch.testing.assert_close(grad[1:], alone.gradient(alone.forward(x[1:], training=True).mean(1)))
     with torch.no_grad():
         stack.theta += 1.0
-    module = stack.module(0)
-    torch.testing.assert_close(module(x[0])[:, 0], stack.forward(x)[0])
-    for p, old in zip(encoder.parameters(), before, strict=True):
-        assert torch.equal(p, old)  # the caller's module is not touched
+    rows = x.numpy().astype(np.float64)
+    for m in range(2):
+        np.testing.assert_allclose(
+            stack.network(m, None)(rows[m]), stack.forward(x)[m].detach().numpy(), rtol=1e-4, atol=1e-5
+        )
+    for p, old in zip((p for encoder in encoders for p in encoder.parameters()), before, strict=True):
+        assert torch.equal(p, old)  # the caller's modules are not touched
 
 
 def test_an_encoder_of_the_wrong_width_is_refused():
-    stack = EncoderStack(nn.Linear(5, 4), ARCHITECTURES[0], [3])
+    stack = EncoderStack([nn.Linear(5, 4)], ARCHITECTURES[0], [3])
     with pytest.raises(ValueError, match=r"encoder must map \(6, 5\) to \(6, 3\)"):
         stack.forward(torch.zeros(1, 6, 5))
 

@@ -1,4 +1,4 @@
-"""Two hundred of the forged files that ``python -m tests.fuzz models`` makes by the thousand."""
+"""Some of the forged files that ``python -m tests.fuzz models`` makes by the thousand."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ pytest.importorskip("pyarrow")
 from tests.persistence.forge import WORST, run
 
 
-def test_two_hundred_forged_files(models):
-    ends, kept = run(200, 0, models)
-    assert sum(ends.values()) == 200
+@pytest.mark.parametrize("n", [60, pytest.param(400, marks=pytest.mark.full)])
+def test_forged_files(n, models):
+    ends, kept = run(n, 0, models)
+    assert sum(ends.values()) == n
     assert not [entry for entry in kept if entry["became"] in WORST]
-    assert ends["refused"] > 100
-    assert ends["answered"] > 20  # not every change is one that matters
+    assert ends["refused"] > n // 2
+    assert ends["answered"] > n // 10  # not every change is one that matters

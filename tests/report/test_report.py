@@ -8,6 +8,7 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -185,6 +186,9 @@ def test_bad_arguments_get_a_sentence(change, words):
     data = make_gaussians(40, 60, n_features=2, random_state=0)
     with pytest.raises((ValueError, TypeError), match=words):
         make_report(data.X, data.y, **change)
+    frame = pd.DataFrame(data.X, columns=["a", "b"]).assign(land="DE")
+    with pytest.raises(ValueError, match="X has a column that is not numbers: 'land'"):
+        make_report(frame, data.y)
 
 
 def test_thinning_keeps_positives_of_two_samples_and_the_proportion_of_one():
@@ -214,13 +218,16 @@ def test_a_report_says_its_answers(report):
 # -- what a reader sees first -----------------------------------------------------------------------------------------
 
 
-def check(status, title="It holds"):
-    return Check("name", title, status, "Because of this.")
+def check(status, name="amount"):
+    return Check(name, status, "Because of this.")
 
 
 def test_amber_checks_are_counted_beside_red_ones():
-    answer = answer_trust([check("green"), check("red", "A"), check("amber", "B"), check("amber", "C")])
-    assert answer["answer"] == "Of 4 checks, 1 is red and 2 are amber: look at “A”; “B”; “C”."
+    answer = answer_trust([check("green"), check("red", "leak"), check("amber", "top"), check("amber", "prior")])
+    assert answer["answer"] == (
+        "Of 4 checks, 1 is red and 2 are amber: look at “No single column gives the label away”; "
+        "“The highest scores hold labelled positives”; “The share of positives is known well enough”."
+    )
     assert answer["counts"] == {"green": 1, "amber": 2, "red": 1}
 
 
@@ -228,7 +235,7 @@ def test_amber_checks_are_counted_beside_red_ones():
 def test_no_more_than_everything_is_kept(retained, low, high):
     kept = InformationRetained(retained, 0.1, low, high, 0.95, 0.5, 0.4)
     answer = answer_picture(Picture(None, kept, "PURL", 2, 100), "")
-    assert answer["short"] == "All of it kept"
+    assert answer["short"] == "All information kept"
     assert "%" not in answer["answer"]
     assert (answer["retained"], answer["retained_high"]) == (1.0, 1.0)
     kept = InformationRetained(0.8, 0.1, -0.1, 1.3, 0.95, 0.5, 0.4)
@@ -240,9 +247,9 @@ def test_what_to_do_now(report):
     card = report.answers["next"]
     assert card["question"] == "What should I do now?"
     assert card["answer"] in report.html.replace("&#39;", "'").replace("\N{NO-BREAK SPACE}", " ")
-    red = answer_next([check("red", "A")], report.answers["records"])
+    red = answer_next([check("red")], report.answers["records"])
     assert red["short"] == "Mend this first"
-    assert "“A” does not hold" in red["answer"]
+    assert "“There are enough labelled positives” does not hold" in red["answer"]
 
 
 def test_reasons_stand_beside_the_records(report, model, rows):
@@ -308,7 +315,7 @@ def test_an_audit_is_on_the_page_with_what_it_changed(rows, model, audited):
     assert "6. What do the labels of the audit say?" in str(found)
 
 
-def test_an_audit_that_contradicts_the_model_says_so(rows, model, audited):
+def test_an_audit_that_contradicts_the_model_says_so(rows, model, audited, undrawn):
     data, _ = rows
     found = make_report(data.X, data.y, model=model, audit=audited[1]).answers
     assert found["audit"]["verdict"] == "lower"

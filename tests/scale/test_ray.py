@@ -6,25 +6,25 @@ import numpy as np
 import pandas as pd
 import pytest
 
-ray = pytest.importorskip("ray")
+from purely.scale import BatchScorer
+from tests.scale.test_local import NAMES, draw, model  # noqa: F401
 
-from purely.scale import BatchScorer  # noqa: E402
-from tests.scale.test_local import NAMES, draw, model  # noqa: E402, F401
-
-pytestmark = pytest.mark.slow
+#: Most of a minute goes into starting Ray; `tests/scale/test_local.py` calls the scorer as Ray does.
+pytestmark = [pytest.mark.slow, pytest.mark.full]
 
 
 @pytest.fixture(scope="module")
-def cluster():
+def ray():
+    ray = pytest.importorskip("ray")
     try:
         ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     except Exception as error:  # a machine that lets no process listen
         pytest.skip(f"ray does not start here: {error}")
-    yield
+    yield ray
     ray.shutdown()
 
 
-def test_rows_are_scored_in_batches(cluster, model):  # noqa: F811
+def test_rows_are_scored_in_batches(ray, model):  # noqa: F811
     rows = pd.DataFrame(draw(4)[1], columns=NAMES).assign(name=np.arange(1500))
     scorer = BatchScorer(model[1], keep=("name",))
     scored = ray.data.from_pandas(rows).map_batches(scorer, batch_size=400).to_pandas()

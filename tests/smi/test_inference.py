@@ -14,7 +14,6 @@ from purely import PUSMI, independence_test, rank_features
 from purely.datasets import gaussians_problem, independent_problem, paper_problem
 from purely.smi import bootstrap_information, information_interval
 from purely.smi.inference import fold_interaction_variance, row_contributions
-from purely.smi.model_choice import moments
 
 pytestmark = pytest.mark.filterwarnings("ignore::purely.exceptions.SearchBoundWarning")
 scenarios = pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
@@ -120,7 +119,7 @@ def test_the_score_covariance_is_a_sum_over_rows(seed, scenario):
             term -= (w[i] * phi[i] - m) / population.sum()
         expected += np.outer(term, term)
     np.testing.assert_allclose(model._score_covariance(X, positive, h), expected, rtol=1e-8, atol=1e-12)
-    whole = moments(model.sums_, np.ones(5, dtype=bool), model._population_weights())
+    whole = model._equations().whole(model.sums_)
     extra = fold_interaction_variance(whole.H[0] + 0.1 * np.eye(9), expected, 5)
     plain = information_interval(w, positive, scenario=scenario)
     found = model.information_interval().standard_error

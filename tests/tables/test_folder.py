@@ -54,7 +54,7 @@ def test_files_of_several_formats_are_matched_by_name(tmp_path):
     assert [str(file.place) for file in find_files(tmp_path)] == ["deep/three.parquet", "one.csv", "two.arrow"]
     assert source.names == ["a", "b"]
     assert rows["a"].to_pylist() == ["5", "1", "4"]  # CSV holds text, so all are text
-    assert source.notes == [f"left out, because only some files of {tmp_path} have them: 'c'."]
+    assert source.notes == [f"left out, because {tmp_path / 'deep' / 'three.parquet'} does not have them: 'c'."]
 
 
 def test_a_column_of_the_file_wins_over_its_place(tmp_path):

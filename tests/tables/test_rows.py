@@ -76,7 +76,7 @@ def test_two_files_are_one_table_of_what_both_have(tmp_path):
     pair = Pair(open_table(tmp_path / "p.csv"), open_table(tmp_path / "u.parquet"))
     assert pair.names == ["a", "b", "c", Pair.LABEL]
     assert len(pair.notes) == 2
-    assert "'extra'" in pair.notes[0]
+    assert "u.parquet does not have them: 'extra'" in pair.notes[1]
     rows = draw_rows(pair, Pair.LABEL, ["a", "b", "c"], max_rows=100)
     assert (rows.rule.n_positive, rows.rule.n_unlabelled) == (30, 70)
     np.testing.assert_array_equal(rows.number, [*range(1, 31), *range(1, 71)])

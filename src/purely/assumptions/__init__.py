@@ -1,6 +1,6 @@
 r"""Can the assumptions be believed? Checks that need no negative.
 
-What positive and unlabelled rows can contradict is limited, and each check says what its silence does not prove:
+Positive and unlabelled rows can contradict only some assumptions. A check that finds nothing is no proof:
 
 - :func:`check_selection`: labelled positives are a random sample of the positives, and the prior is not too large.
   Then :math:`p_U = \pi_U p_P + (1 - \pi_U) p_0`, so in every region *A*
@@ -51,7 +51,22 @@ def check_assumptions(
     scenario: Scenario = "case-control",
     alpha: float = 0.05,
 ) -> AssumptionReport:
-    """All checks at once; arguments as for the single ones.
+    """Make all checks at once.
+
+    Parameters
+    ----------
+    y : array-like of shape (n,)
+        Positive-unlabelled labels.
+    score : array-like of shape (n,)
+        Scores of rows that did not train the model, the greater the more positive: `oof_probability_` of a classifier,
+        or out-of-fold scores of ``cross_val_predict``.
+    class_prior : float, (low, high), (value, low, high), or fitted prior estimator
+        The population's p(y=1), for example the classifier's `prior_`.
+    X : array, data frame or sparse matrix of shape (n, d), default=None
+        The rows, to look for copies.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+    alpha : float, default=0.05
+        Level of each test.
 
     Returns
     -------

@@ -8,9 +8,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, binom, rankdata
-from sklearn.utils import column_or_1d
 
-from purely.checks import check_share
+from purely.checks import check_column, check_share
 from purely.labels import PULabels, Scenario, read_labels
 from purely.notebook import Sentence
 
@@ -38,6 +37,15 @@ class AssumptionCheck(Sentence):
     message : str
         What was found and what to do.
     details : dict of str to float
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_assumptions
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(500, 1000, random_state=0)
+    >>> check = check_assumptions(data.y, data.posterior, class_prior=0.5).checks[0]
+    >>> check.name, check.status
+    ('selection', 'ok')
     """
 
     name: str
@@ -58,6 +66,15 @@ class AssumptionReport(Sentence):
     Attributes
     ----------
     checks : tuple of AssumptionCheck
+
+    Examples
+    --------
+    >>> from purely.assumptions import check_assumptions
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(500, 1000, random_state=0)
+    >>> report = check_assumptions(data.y, data.posterior, class_prior=0.5)
+    >>> report.status, report[report.checks[0].name] is report.checks[0]
+    ('ok', True)
     """
 
     checks: tuple[AssumptionCheck, ...]
@@ -81,14 +98,7 @@ class AssumptionReport(Sentence):
 def read_rows(y: ArrayLike, score: ArrayLike, alpha: float) -> tuple[PULabels, Floats]:
     check_share("alpha", alpha, ", such as 0.05")
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
-    scores = np.asarray(column_or_1d(np.asarray(score)), dtype=np.float64)
-    if scores.size != labels.positive.size:
-        raise ValueError(
-            f"score and y must have the same length; they have {scores.size} and {labels.positive.size} rows."
-        )
-    if not np.isfinite(scores).all():
-        raise ValueError(f"score has {int((~np.isfinite(scores)).sum())} NaN or infinite value(s); it must be finite.")
-    return labels, scores
+    return labels, check_column("score", score, labels.positive.size)
 
 
 def bin_counts(labels: PULabels, scores: Floats) -> tuple[Floats, Floats]:
@@ -96,9 +106,7 @@ def bin_counts(labels: PULabels, scores: Floats) -> tuple[Floats, Floats]:
     n_bins = int(np.clip(scores.size // _MIN_ROWS_A_BIN, 2, _MAX_BINS))
     place = np.ceil(rankdata(scores, method="max") / scores.size * n_bins).astype(np.intp) - 1
     place = np.unique(place, return_inverse=True)[1]
-    n_bins = int(place.max()) + 1
-    n_p = np.bincount(place[labels.positive], minlength=n_bins).astype(np.float64)
-    return n_p, np.bincount(place[~labels.positive], minlength=n_bins).astype(np.float64)
+    return labels.counts(place, int(place.max()) + 1)
 
 
 def grade(p_value: float, alpha: float) -> Status:

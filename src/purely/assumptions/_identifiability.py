@@ -10,8 +10,6 @@ from scipy.stats import rankdata
 from purely.assumptions._common import AssumptionCheck, Floats, Status, read_rows
 from purely.checks import level_to_z
 
-__all__ = ["check_identifiability"]
-
 #: A ratio that still rises by this factor at its top leaves the prior open.
 _LARGE_RISE = 1.2
 _LARGE_ERROR = 0.35
@@ -20,11 +18,11 @@ _LARGE_ERROR = 0.35
 def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05) -> AssumptionCheck:
     r"""Look whether the ratio P/U has levelled off at the top of the score, where the class prior is read from it.
 
-    Without a region that is purely positive the prior is not identified: the rows only say
-    :math:`\pi_U \le \min_A U(A) / P(A)`. Where such a region exists and the score finds it, the ratio is flat at its
-    top. Compared are the band above the positives' 90 % quantile and the band from 70 to 90 %. The statistic is how
-    many times higher the ratio is in the first. A flat top can still be impure: then every method overestimates the
-    prior, and nothing in the rows tells.
+    Without a region that is purely positive the prior is not identified: the rows only say :math:`\pi_U \le \min_A U(A)
+    / P(A)`. Where such a region exists and the score finds it, the ratio is flat at its top. The check compares the
+    band above the positives' 90 % quantile with the band from 70 to 90 %. The statistic is how many times higher the
+    ratio is in the first band. Even a flat top can hold negatives: then every method overestimates the prior, and
+    nothing in the rows shows it.
 
     Parameters
     ----------
@@ -62,17 +60,17 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
     largest = float(min(counts[0, 1] / n_u / (counts[0, 0] / n_p), 1.0))
     z = level_to_z(1.0 - 2.0 * alpha)
     details = {"standard_error_of_log": error, "largest_unlabelled_prior": largest}
+    status: Status = "violated"
     if _separation(scores, positive) < level_to_z(1.0 - alpha):
         message = (
             "The scores of labelled and unlabelled rows do not differ, so every class prior up to 1 fits: find "
             "features or a model that tell them apart, or give the prior."
         )
-        return AssumptionCheck("identifiability", "violated", rise, p_value, message, details)
-    if rise * np.exp(-z * error) > _LARGE_RISE:
-        status: Status = "violated"
+    elif rise * np.exp(-z * error) > _LARGE_RISE:
         message = (
             f"The ratio of labelled to unlabelled rows still rises at its top (by a factor {rise:.2f} over the last "
-            "tenth of the positives): an estimated prior is an upper bound only. Give the prior, or a better score."
+            "tenth of the positives): an estimated prior is an upper bound only. Give a class prior known from "
+            "elsewhere, or a better score."
         )
     elif error > _LARGE_ERROR or p_value < alpha:
         status = "doubtful"
@@ -84,9 +82,9 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
     else:
         status = "ok"
         message = (
-            f"The ratio has levelled off at its top (a rise by {rise:.2f}, at most {rise * np.exp(z * error):.2f}); "
-            f"the share of positives among the unlabelled rows is at most about {largest:.2f}, and equal to it where "
-            "the top is purely positive."
+            f"The ratio has levelled off at its top (it rises there by a factor {rise:.2f}, at most "
+            f"{rise * np.exp(z * error):.2f}); the share of positives among the unlabelled rows is at most about "
+            f"{largest:.2f}, and about as large as that if all rows at the top are positive."
         )
     return AssumptionCheck("identifiability", status, rise, p_value, message, details)
 

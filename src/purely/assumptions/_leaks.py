@@ -17,8 +17,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["LEAK", "STRONG", "column_areas"]
-
 STRONG, LEAK = 0.99, 0.9999
 
 
@@ -28,7 +26,8 @@ def column_areas(X: Any, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
     Parameters
     ----------
     X : array or sparse matrix of shape (n, d)
-        Of a sparse matrix only whether an entry is there counts: where a column is mostly zero, that is what can leak.
+        In a sparse matrix it only counts whether an entry is there: in a column that is mostly zero, that is what can
+        give the label away.
     positive : ndarray of bool, shape (n,)
 
     Returns

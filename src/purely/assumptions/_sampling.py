@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows, unlabelled_prior
-from purely.checks import level_to_z
-from purely.class_prior import KnownPrior, Prior, read_prior
+from purely.checks import level_to_z, refuse_length
+from purely.class_prior import KnownPrior, read_prior
 from purely.folds import row_keys
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
-
-__all__ = ["check_sampling"]
 
 OK: Status = "ok"
 
@@ -31,9 +29,10 @@ def check_sampling(
 ) -> AssumptionCheck:
     r"""Look whether the rows were drawn as was said: two samples, or one of which a part was labelled.
 
-    Two signs. Where scores and a class prior are given and "case-control" was said: a top of the score with fewer
-    unlabelled rows than :math:`\pi P(A)` that is in order with the smaller :math:`\pi_U` of a single sample. Where `X`
-    is given: labelled rows that are also among the unlabelled ones, beyond how often rows repeat anyway.
+    There are two signs that they were not. If scores and a class prior are given and the scenario is "case-control":
+    the highest scores have fewer unlabelled rows than :math:`\pi P(A)`, but not fewer than the smaller :math:`\pi_U` of
+    a single sample would explain. If `X` is given: labelled rows are also among the unlabelled ones, more often than
+    rows repeat anyway.
 
     Parameters
     ----------
@@ -71,7 +70,9 @@ def check_sampling(
     if score is not None and class_prior is not None and scenario == "case-control":
         labels, scores = read_rows(y, score, alpha)
         prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
-        p_value, single = (excess(labels, scores, s, alpha)[0] for s in _shares(prior, labels))
+        p_value, single = (
+            excess(labels, scores, unlabelled_prior(prior.low, labels, said), alpha)[0] for said in get_args(Scenario)
+        )
         if grade(p_value, alpha) != OK and single >= alpha:
             status = "violated" if status == "violated" else "doubtful"  # three causes share this sign
             message = (
@@ -85,11 +86,6 @@ def check_sampling(
     return AssumptionCheck("sampling", status, float(copies), float(p_value), (message or fine).strip())
 
 
-def _shares(prior: Prior, labels: PULabels) -> tuple[float, float]:
-    of_two = unlabelled_prior(prior.low, labels, "case-control")
-    return of_two, unlabelled_prior(prior.low, labels, "single-sample")
-
-
 def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple[float, Status, str]:
     """Share of labelled rows with a copy among the unlabelled ones, against what repeats anyway.
 
@@ -97,8 +93,7 @@ def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple
     that do, with their rate carried to U's size as if every row there were positive (which errs on the side of 'ok').
     """
     rows = X.tocsr() if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
-    if rows.shape[0] != labels.positive.size:
-        raise ValueError(f"X and y must have the same length; they have {rows.shape[0]} and {labels.positive.size}.")
+    refuse_length("X", rows.shape[0], labels.positive.size)
     keys = row_keys(rows, seed=0)
     of_u, size = np.unique(keys[~labels.positive], return_counts=True)
     share_p = float(np.isin(keys[labels.positive], of_u).mean())

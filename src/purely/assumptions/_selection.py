@@ -10,16 +10,9 @@ from purely.assumptions._common import AssumptionCheck, bin_counts, excess, grad
 from purely.class_prior import ClassPriors, KnownPrior, read_prior
 from purely.labels import Scenario, check_scenario
 
-__all__ = ["check_selection", "check_top"]
-
 
 def check_selection(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    *,
-    scenario: Scenario = "case-control",
-    alpha: float = 0.05,
+    y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, *, scenario: Scenario = "case-control", alpha: float = 0.05
 ) -> AssumptionCheck:
     r"""Test whether the labelled positives can be a random sample of the positives, at this class prior.
 
@@ -28,8 +21,8 @@ def check_selection(
     significant. A contradiction means that some labelled positives lie where the pool has too few rows: selection is
     not at random, or the prior is too large.
 
-    Silence is no proof: a bias that a smaller prior would explain, with the prior estimated from the same rows, leaves
-    no trace.
+    If nothing is found, that is no proof: a bias that a smaller prior would explain leaves no trace if the prior was
+    estimated from the same rows.
 
     Parameters
     ----------
@@ -87,7 +80,7 @@ def check_top(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05) -> Assumpt
     A score that ranks positives first has a ratio P/U that does not fall as it rises. For each cut in the upper half
     the share of labelled rows above it is compared with that in bands just below it (hypergeometric, Bonferroni over
     all pairs). A fall means that positives of the highest scores are labelled less often than others, or that the score
-    does not rank. Most telling for a score with a meaning of its own, since one that was trained on P against U puts
+    does not rank. The check says most about a score that was not trained on P against U, since a score that was puts
     few unlabelled rows above the labelled ones by construction.
 
     Parameters

@@ -1,8 +1,8 @@
-"""A few labels that settle it: how many positives a pool has, and how good a model is, whatever was assumed.
+"""Labels of a few rows say how many positives a pool has and how good a model is, whatever was assumed.
 
-Assumptions of positive-unlabelled learning cannot be tested away: whether the labelled positives are a random draw of
-all positives, only new labels can tell. An audit asks for 50 to 200 of them, drawn from the pool with known
-probabilities that favour doubtful and high-scoring rows:
+Positive-unlabelled learning assumes that the labelled positives are a random draw of all positives. Only new labels can
+tell whether that is true. An audit asks for labels of 50 to 200 rows, drawn from the pool with known probabilities that
+favour doubtful and high-scoring rows:
 
 1. :func:`draw_audit` draws the rows; somebody labels them.
 2. :func:`read_audit` reads the labels: share of positives, precision, recall, lift, error and calibration, each with an
@@ -11,7 +11,7 @@ probabilities that favour doubtful and high-scoring rows:
    what follows.
 
 Without a single new label, :func:`sensitivity` says how far share, precision and probabilities could be off if the odds
-of being labelled vary by a factor gamma over the positives, and at which gamma a conclusion tips.
+of being labelled vary by a factor gamma over the positives, and from which gamma on a conclusion may be wrong.
 """
 
 from purely.audit._changes import Change

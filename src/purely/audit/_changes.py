@@ -41,6 +41,11 @@ class Change:
     without: float
 
     @property
+    def numbers(self) -> dict[str, float]:
+        """Value, interval and what the model alone says, by name."""
+        return {**self.estimate.numbers, "without_labels": self.without}
+
+    @property
     def verdict(self) -> Literal["same", "higher", "lower"]:
         """Whether the labels say more or less than the model alone; "same" where its number is within the interval."""
         if self.without < self.estimate.low:

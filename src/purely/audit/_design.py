@@ -54,9 +54,19 @@ class AuditSample:
     n_pool : int
         Rows of the pool.
     key : int
-        Checksum of the pool's probabilities: an audit is read with those it was drawn by.
+        Checksum of the pool's probabilities: an audit is read with the probabilities that it was drawn with.
     ids : tuple, optional
         Names of the rows, where the pool has some.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import draw_audit
+    >>> sample = draw_audit(np.linspace(0.01, 0.6, 1000), 50, random_state=0)
+    >>> print(sample)
+    50 of 1000 rows drawn, with probabilities from 0.023 to 0.059
+    >>> bool(np.unique(sample.index).size == len(sample))
+    True
     """
 
     index: Indices
@@ -98,7 +108,7 @@ def draw_audit(
     id : sequence of length n_pool, optional
         Names of the rows; the sample keeps those of its rows.
     after : AuditSample, optional
-        An earlier round on the same pool; `n` rows are drawn beside it, and the sample is that of both rounds.
+        An earlier round on the same pool: `n` more rows are drawn, and the sample holds the rows of both rounds.
 
     Returns
     -------
@@ -197,7 +207,7 @@ def check_key(sample: AuditSample, probability: Floats) -> None:
     if sample.n_pool != probability.size:
         raise ValueError(
             f"the audit was drawn from {sample.n_pool} rows and probability has {probability.size}; give the "
-            "probabilities of the whole pool that it was drawn by."
+            "probabilities of the whole pool that it was drawn with."
         )
     if sample.key != pool_key(probability):
         raise ValueError(

@@ -36,7 +36,7 @@ ASSUMPTION = "The model's probabilities are as right in this batch as they were 
 
 @dataclass(frozen=True)
 class Batch:
-    """What is looked at of a batch.
+    """The part of a batch that a monitor compares.
 
     Attributes
     ----------
@@ -44,6 +44,13 @@ class Batch:
     probability : ndarray of shape (n,)
     X : array or CSR matrix of shape (m, d), optional
         Columns of some of the rows, drawn at random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import Batch
+    >>> Batch("week 1", np.array([0.1, 0.7])).probability.mean().round(2).item()
+    0.4
     """
 
     name: str
@@ -59,7 +66,7 @@ class Look:
     ----------
     name : str
     number : int
-        Of the look, from 1.
+        Number of the look, from 1.
     rows : int
     share : PUEstimate
         Mean probability: the share of positives, as far as the model is right.
@@ -68,7 +75,16 @@ class Look:
     column : str
         The column that has changed most.
     level : float
-        What a p-value has to be below to count, at this look.
+        Level of this look: a smaller p-value counts as a change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import Batch, Monitor
+    >>> rng = np.random.default_rng(0)
+    >>> look = Monitor(Batch("reference", rng.beta(1, 9, 2000))).look(Batch("week 1", rng.beta(2, 9, 500)))
+    >>> look.changed, bool(look.p_share < look.level)
+    (('share', 'scores'), True)
     """
 
     name: str

@@ -46,11 +46,25 @@ class NextRows:
     Attributes
     ----------
     index : ndarray of shape (n,)
-        Places of the rows, in random order: any first part of them is as good a draw.
+        Places of the rows, in random order: the first rows, however many, are a random draw too.
     gain : ndarray of shape (n,)
-        What is expected of the labels up to each row: by how much the goal's standard error falls, as a share of what
-        it is without a label. For "model" it is the standard error of a row's probability, as a root mean square.
+        By how much the goal's standard error is expected to fall with the labels up to each row, as a share of the
+        standard error without a new label. For "model" that is the standard error of a row's probability, as a root
+        mean square.
     goal : {"precision", "share", "model"}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.audit import next_to_label
+    >>> from purely.classifiers import PULogisticClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> pool = np.concatenate([rng.normal(2, 1, (100, 2)), rng.normal(-2, 1, (300, 2))])
+    >>> model = PULogisticClassifier(class_prior=0.25).fit(*stack(rng.normal(2, 1, (100, 2)), pool))
+    >>> rows = next_to_label(model, pool, 20, goal="share")
+    >>> rows.goal, rows.index.size, bool((np.diff(rows.gain) >= 0).all())
+    ('share', 20, True)
     """
 
     index: Indices
@@ -88,7 +102,7 @@ def next_to_label(
 
     Notes
     -----
-    Measured against rows at random and against the most doubtful rows first: :doc:`/audit`. For intervals draw an audit
+    :doc:`/audit` compares these picks with rows at random and with the most doubtful rows. For intervals draw an audit
     (:func:`draw_audit`), which keeps its design; the goals "share" and "model" pick rows as an audit does.
 
     Examples

@@ -65,6 +65,21 @@ class RecalibratedClassifier(BasePUClassifier):
     class_prior_interval_ : tuple of float
     prior_ : Prior
     classes_ : ndarray of shape (2,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.audit import draw_audit, read_audit
+    >>> from purely.classifiers import PULogisticClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> pool = np.concatenate([rng.normal(1, 1, (100, 2)), rng.normal(-1, 1, (900, 2))])
+    >>> model = PULogisticClassifier(class_prior=0.3).fit(*stack(rng.normal(1, 1, (100, 2)), pool))  # .1 is right
+    >>> probability = model.predict_proba(pool)[:, 1]
+    >>> sample = draw_audit(probability, 100, random_state=0)
+    >>> better = read_audit(sample, (sample.index < 100).astype(int), probability).recalibrated(model)
+    >>> bool(abs(better.class_prior_ - 0.1) < abs(model.class_prior_ - 0.1))
+    True
     """
 
     def __init__(self, estimator: Any, *, threshold: Any = 0.5) -> None:
@@ -115,8 +130,9 @@ class RecalibratedClassifier(BasePUClassifier):
         """
         if self.refinement_ is not None:
             raise ValueError(
-                "the audit was of the model before its ranking was refined; audit the refined model, or recalibrate "
-                "without X."
+                "this model promises no precision, because its ranking was refined after the audit: the labels were "
+                "drawn for the ranking before. Recalibrate without X (on the command line: purely audit read "
+                "--precision), or audit this model too."
             )
         cut = promised_cut(self.posterior_, precision, confidence)
         return float(expit(self.calibration_(finite_log_odds(cut)))) if np.isfinite(cut) else cut

@@ -1,14 +1,18 @@
-r"""What audited labels add to a model's ranking: a small linear correction of its log-odds.
+r"""What audited labels add to a model's ranking: a smooth correction of its log-odds.
 
 Recalibration leaves the ranking as it is. Where labelled positives were not a random draw, the ranking itself is off,
 and a hundred labels can mend part of it. With :math:`z(x)` the recalibrated log-odds and :math:`\tilde x` the columns
-in units of their spread, the weighted penalised loss
+in units of their spread, the log-odds of a positive are :math:`b + g(x)`, where :math:`g` is a Gaussian process,
 
-.. math:: \sum_i w_i\, \ell\bigl(y_i,\; b + a\, z(x_i) + \beta^\top \tilde x_i\bigr)
-          + \frac{a^2}{2} + \frac{\|\beta\|^2}{2 \sigma^2},
+.. math:: \operatorname{cov}\bigl(g(x), g(x')\bigr) = z z' + \sigma^2\, \tilde x^\top \tilde x'
+          + \tau^2 \exp\Bigl(-\sum_j \rho_j\, (\tilde x_j - \tilde x'_j)^2\Bigr),
 
-with the logistic loss :math:`\ell`, is minimised over the audited rows, each weighing the inverse of its probability to
-be drawn. The spread :math:`\sigma` is small: without evidence the model's own log-odds decide.
+and :math:`b, g` are the mode given the audited labels: a logistic regression on a root of the covariance. The draw
+depends on :math:`z` alone, which is in the model, so that rows need no weights.
+
+The relevance :math:`\rho_j`, which sums to one, is the model's own: the mean square of what column *j* adds to its
+log-odds (:mod:`purely.explain`). Columns that tell positives from the pool are those by which a correction can vary;
+the linear part has all columns, in case the model has missed one.
 """
 
 from __future__ import annotations
@@ -17,23 +21,34 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg as sl
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import pairwise_distances_chunked
+from sklearn.metrics.pairwise import rbf_kernel
 
-__all__ = ["Refinement", "fit_refinement"]
+from purely.explain import explain_rows
+
+__all__ = ["Refinement", "fit_refinement", "relevance_of"]
 
 Floats = NDArray[np.float64]
 
 #: A-priori spread of a column's coefficient, and number of columns from which on all together get no more.
-SPREAD, MANY_COLUMNS = 0.3, 40
-#: Weights are at most this many times their mean: one row must not decide.
-LARGEST_WEIGHT = 5.0
+SPREAD, MANY_COLUMNS = 0.2, 40
+#: A-priori spread of the bent part.
+BENT = 2.0
+#: With more columns than these the model is not asked for their relevance, and the correction is linear.
+MOST_COLUMNS = 200
+#: Rows that each audited row is compared with.
+N_OTHERS = 8
+#: Added to the covariance's diagonal: rows that are alike leave it singular.
+RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
 class Refinement:
-    """Log-odds with a linear correction.
+    """Log-odds with a correction: linear in the columns, and bent around the audited rows.
 
     Attributes
     ----------
@@ -41,18 +56,43 @@ class Refinement:
         Of the recalibrated log-odds.
     coef : ndarray of shape (d,)
         Of the columns as they are.
+    scale : ndarray of shape (d,)
+        Columns times these are compared with the centres.
+    centres : ndarray of shape (m, d)
+        The audited rows, scaled; none where the correction is linear.
+    weight : ndarray of shape (m,)
     """
 
     slope: float
     intercept: float
     coef: Floats
+    scale: Floats
+    centres: Floats
+    weight: Floats
 
     def __call__(self, log_odds: Floats, X: Any) -> Floats:
         """Corrected log-odds of rows."""
-        return np.asarray(self.slope * log_odds + X @ self.coef + self.intercept, dtype=np.float64)
+        linear = np.asarray(self.slope * log_odds + X @ self.coef + self.intercept, dtype=np.float64)
+        return linear if not self.weight.size else linear + self._bent(_dense(X) * self.scale)
+
+    def _bent(self, rows: Floats) -> Floats:
+        parts = pairwise_distances_chunked(
+            rows, self.centres, metric="sqeuclidean", reduce_func=lambda squares, _: np.exp(-squares) @ self.weight
+        )
+        return np.concatenate(list(parts))
 
 
-def fit_refinement(log_odds: Floats, X: Any, positive: NDArray[np.bool_], inclusion: Floats) -> Refinement | None:
+def relevance_of(model: Any, X: Any) -> Floats:
+    """How much each column matters to a model, shape (d,); sums to 1, or to 0 where it cannot be told."""
+    n_columns = X.shape[1]
+    if sp.issparse(X) or n_columns > MOST_COLUMNS:
+        return np.zeros(n_columns)
+    size = np.mean(explain_rows(model, X, n_samples=N_OTHERS).contributions ** 2, axis=0)
+    # columns of a table that an encoder makes into several features have no place of their own here
+    return size / size.sum() if size.any() and size.size == n_columns else np.zeros(n_columns)
+
+
+def fit_refinement(log_odds: Floats, X: Any, positive: NDArray[np.bool_], relevance: Floats) -> Refinement | None:
     """Fit the correction to audited rows; None where all have the same label.
 
     Parameters
@@ -61,17 +101,30 @@ def fit_refinement(log_odds: Floats, X: Any, positive: NDArray[np.bool_], inclus
         Recalibrated.
     X : array or CSR matrix of shape (n, d)
     positive : ndarray of shape (n,)
-    inclusion : ndarray of shape (n,)
-        Probabilities with which the rows were drawn.
+    relevance : ndarray of shape (d,)
+        See :func:`relevance_of`.
     """
     if positive.all() or not positive.any():
         return None
-    rows = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    rows = _dense(X)
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
-    scale = SPREAD * min(1.0, np.sqrt(MANY_COLUMNS / rows.shape[1])) / np.where(spread > 0.0, spread, np.inf)
-    weight = 1.0 / inclusion
-    weight = np.minimum(weight / weight.mean(), LARGEST_WEIGHT)
-    features = np.column_stack([log_odds, (rows - mean) * scale])
-    found = LogisticRegression(C=1.0, max_iter=1000).fit(features, positive, sample_weight=weight / weight.mean())
-    slope, coef = max(float(found.coef_[0, 0]), 0.0), found.coef_[0, 1:] * scale
-    return Refinement(slope, float(found.intercept_[0] - mean @ coef), coef)
+    spread = np.where(spread > 0.0, spread, np.inf)
+    linear_scale = SPREAD * min(1.0, np.sqrt(MANY_COLUMNS / rows.shape[1])) / spread
+    scale = np.sqrt(relevance) / spread
+    linear = np.column_stack([log_odds, (rows - mean) * linear_scale])
+    centres = rows * scale if relevance.any() else np.empty((0, rows.shape[1]))
+    covariance = linear @ linear.T + RIDGE * np.eye(len(rows))
+    if relevance.any():
+        covariance += BENT**2 * rbf_kernel(centres, gamma=1.0)
+    root = np.linalg.cholesky(covariance)
+    found = LogisticRegression(C=1.0, max_iter=1000).fit(root, positive)
+    dual = sl.solve_triangular(root.T, found.coef_[0])
+    of_log_odds, *of_columns = linear.T @ dual
+    coef, weight = np.asarray(of_columns) * linear_scale, BENT**2 * dual[: len(centres)]
+    return Refinement(
+        max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef), coef, scale, centres, weight
+    )
+
+
+def _dense(X: Any) -> Floats:
+    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)

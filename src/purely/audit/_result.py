@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit, ndtr
+from scipy.special import expit
 from sklearn.utils import check_array
 
 from purely.assumptions import AssumptionCheck
 from purely.audit._changes import Change, believed
 from purely.audit._design import AuditSample, check_key, read_probability
 from purely.audit._labels import read_audit_labels
-from purely.audit._posterior import LONGER, Pool, Posterior, draw_posterior, group_pool, promised_cut
+from purely.audit._posterior import Pool, Posterior, draw_posterior, group_pool, promised_cut
 from purely.audit._recalibrated import RecalibratedClassifier, calibration_of
-from purely.audit._refinement import Refinement, fit_refinement
+from purely.audit._refinement import Refinement, fit_refinement, relevance_of
 from purely.calibration import ScoreCalibration
 from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
@@ -51,6 +51,18 @@ class AuditCurve:
     rows : ndarray of shape (n_groups,)
         Rows of the pool in each group.
     level : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import draw_audit, read_audit
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(0.3, 3.0, 5000)
+    >>> truth = rng.random(5000) < probability
+    >>> sample = draw_audit(probability, 100, random_state=0)
+    >>> curve = read_audit(sample, truth[sample.index], probability).calibration_curve()
+    >>> int(curve.rows.sum()), bool((curve.low <= curve.high).all())
+    (5000, True)
     """
 
     predicted: Floats
@@ -136,7 +148,7 @@ class AuditResult:
 
     @property
     def prior(self) -> Prior:
-        """The same as a class prior, to be given to classifiers and metrics; the pool stands for the population."""
+        """The share of positives as a class prior for classifiers and metrics; the pool stands for the population."""
         margin = 0.5 / self.sample.n_pool
         return Prior(self.share.value, self.share.low, self.share.high, self.level).within(margin)
 
@@ -188,11 +200,11 @@ class AuditResult:
 
         draws = drawn(self.posterior)
         value = float(np.median(draws))
-        ends = _ends(draws, self.level)
+        low, high = self.posterior.ends(draws, self.level)
         for other in self._extremes(called, threshold is not None):
-            both = _ends(drawn(other), self.level)
-            ends = min(ends[0], both[0]), max(ends[1], both[1])
-        low, high = np.clip([min(ends[0], value), max(ends[1], value)], *legal)
+            lower, higher = other.ends(drawn(other), self.level)
+            low, high = min(low, lower), max(high, higher)
+        low, high = np.clip([min(low, value), max(high, value)], *legal)
         note = f"{self.n_missing} rows could not be told; the interval allows for either label." * (self.n_missing > 0)
         return PUEstimate(
             name, value, float(draws.std(ddof=1)), float(low), float(high), self.level, ASSUMPTION, value, note
@@ -214,7 +226,7 @@ class AuditResult:
         member = np.equal.outer(part, np.arange(part.max() + 1)).astype(np.float64)
         rows = self.pool.rows @ member
         shares = (self.posterior.positives @ member) / rows
-        low, high = _ends(shares, self.level)
+        low, high = self.posterior.ends(shares, self.level)
         predicted = np.bincount(self.pool.group, self.probability) @ member / rows
         return AuditCurve(predicted, np.median(shares, axis=0), low, high, rows, self.level)
 
@@ -247,8 +259,9 @@ class AuditResult:
         model : fitted classifier
             The one whose probabilities were audited.
         X : array or sparse matrix of shape (n, d), optional
-            The audited rows, in the order of ``sample.index``. With them the ranking is refined as well, by a small
-            linear correction (:mod:`purely.audit._refinement`); thresholds for a precision then need an audit anew.
+            The audited rows, in the order of ``sample.index``. With them the ranking is refined as well, by a smooth
+            correction (:mod:`purely.audit._refinement`); thresholds for a precision then need a new audit. The refined
+            classifier keeps the audited rows.
 
         Returns
         -------
@@ -269,7 +282,7 @@ class AuditResult:
             )
         told = np.isfinite(self.labels)
         log_odds = calibration(model_says(model, X, "log-odds", positive=getattr(model, "classes_", (0, 1))[1]))
-        return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, self.sample.inclusion[told])
+        return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, relevance_of(model, X))
 
     def assumptions(self, labelled: Any) -> AssumptionCheck:
         r"""Judge whether the labelled positives are a random draw of all positives, as far as the score tells.
@@ -298,7 +311,7 @@ class AuditResult:
         share = rng.dirichlet(counts + 0.5 / counts.size, len(draws))  # as uncertain as so many rows are
         below = np.cumsum(draws, axis=1) - draws / 2.0
         area = (share * below).sum(axis=1) / np.maximum(draws.sum(axis=1), 1.0)
-        middle, (low, high) = float(np.median(area)), _ends(area, self.level)
+        middle, (low, high) = float(np.median(area)), self.posterior.ends(area, self.level)
         like = min((area < 0.5 + TOLERANCE).sum(), (area > 0.5 - TOLERANCE).sum())
         p_value = float(min(1.0, 2.0 * (like + 1.0) / (area.size + 1.0)))
         status: Literal["ok", "doubtful", "violated"] = (
@@ -308,7 +321,7 @@ class AuditResult:
             f"a labelled positive scores higher than one of the pool in {middle:.0%} of pairs [{low:.0%}, {high:.0%}]"
         )
         if status == "ok":
-            message = f"In the scores the labelled positives are like those of the pool: {said}; 50 % are expected."
+            message = f"By their scores, the labelled positives are like those of the pool: {said}; 50 % are expected."
         else:
             kind = "clear" if middle > 0.5 else "doubtful"
             message = (
@@ -333,7 +346,7 @@ def read_audit(sample: AuditSample, labels: ArrayLike, probability: ArrayLike, *
         The label of each row of ``sample.index``: 1, True or "yes"; 0, False or "no"; NaN, None, "" or "?" where nobody
         could tell, which makes intervals longer.
     probability : array-like of shape (n_pool,)
-        The probabilities that the sample was drawn by.
+        The model's probabilities that :func:`draw_audit` was given.
     level : float, default=0.9
         Level of the intervals.
 
@@ -365,9 +378,3 @@ def read_audit(sample: AuditSample, labels: ArrayLike, probability: ArrayLike, *
     if not np.isfinite(values).any():
         raise ValueError("no row of the audit has a label yet; at least one is needed.")
     return AuditResult(sample, values, q, float(level))
-
-
-def _ends(draws: Floats, level: float) -> Any:
-    """Both ends of an interval from draws, made longer as LONGER says."""
-    tail = float(ndtr(-LONGER * level_to_z(level)))
-    return np.quantile(draws, [tail, 1.0 - tail], axis=0)

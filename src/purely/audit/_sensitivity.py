@@ -45,9 +45,23 @@ class Sensitivity:
     weight : ndarray of shape (n,)
         How many rows each stands for.
     scale : tuple of float
-        Lower and upper end of the class prior's interval, each over its value.
+        Lower and upper end of the class prior's interval, each divided by the class prior.
     level : float
         Level of the class prior's interval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.audit import sensitivity
+    >>> from purely.classifiers import PULogisticClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> pool = np.concatenate([rng.normal(2, 1, (100, 2)), rng.normal(-2, 1, (300, 2))])
+    >>> model = PULogisticClassifier(class_prior=0.25).fit(*stack(rng.normal(2, 1, (100, 2)), pool))
+    >>> ranges = sensitivity(model, 1.0, pool)
+    >>> wider = ranges.at(3.0).share
+    >>> bool(wider.low < ranges.share.low <= ranges.share.high < wider.high)
+    True
     """
 
     gamma: float

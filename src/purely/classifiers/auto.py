@@ -18,13 +18,13 @@ from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
 from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
-from purely.classifiers.nnpu import networks_for_new_rows, out_of_fold_output
-from purely.classifiers.stacking import stacked_weights
+from purely.classifiers.nnpu import mean_output, networks_for_new_rows
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
-from purely.nn.plan import StackPlan, TrainedStack, fit_together
+from purely.nn.plan import StackPlan, TrainedStack, fit_together, out_of_fold
+from purely.weighing import stacked_weights
 
 __all__ = ["FittedMember", "PUClassifier"]
 
@@ -245,7 +245,7 @@ class PUClassifier(BasePUClassifier):
         if trained is not None and preparation.stack is not None:
             trained.warn_diverged()
             self.history_ = trained.history
-            scores["networks"] = out_of_fold_output(preparation.stack, trained)
+            scores["networks"] = out_of_fold(preparation.stack, trained.members, mean_output)
             models["networks"] = networks_for_new_rows(trained)
 
         self.members_ = [

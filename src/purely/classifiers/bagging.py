@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
-from purely.base import with_parameters
-from purely.checks import check_number
-from purely.classifiers.meta import MetaPUClassifier
-
-__all__ = ["BaggingPUClassifier"]
-
-Floats = NDArray[np.float64]
+from purely.base import number, with_parameters
+from purely.checks import Floats
+from purely.classifiers.meta import MetaPUClassifier, Training
 
 
 @with_parameters
 class BaggingPUClassifier(MetaPUClassifier):
     r"""Bagging of classifiers of positives against draws of unlabelled rows.
 
-    Each classifier is trained on a bootstrap sample of the positives against a draw of `n_drawn` unlabelled rows: the
-    smaller the draw, the more the number of hidden positives in it varies from one to the next, which is what bagging
-    averages out [1]_. A row is scored by the mean log-odds; a training row by those classifiers only that have not seen
-    it, and these scores are calibrated to the class prior.
+    Each classifier is trained on a bootstrap sample of the positives against a draw of `n_drawn` unlabelled rows. The
+    smaller the draw, the more the number of hidden positives in it varies from draw to draw; the average over the
+    classifiers does not have that variation [1]_. The score of a row is the mean of the classifiers' log-odds. For a
+    training row only those classifiers count that have not seen it, and these scores are calibrated to the class prior.
 
     Parameters
     ----------
@@ -56,6 +52,11 @@ class BaggingPUClassifier(MetaPUClassifier):
         Probability of each training row by classifiers that have not seen it.
     classes_ : ndarray of shape (2,)
 
+    Notes
+    -----
+    Rows are drawn in proportion to their `sample_weight`, positives and unlabelled rows apart; the estimator's `fit`
+    does not get the weights.
+
     References
     ----------
     .. [1] F. Mordelet, J.-P. Vert. A bagging SVM to learn from positive and unlabeled examples. Pattern Recognition
@@ -73,43 +74,25 @@ class BaggingPUClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
-    n_estimators: int = 100
-    n_drawn: int | None = None
+    _default = DecisionTreeClassifier(min_samples_leaf=2)
+    _passes_weights = False  # rows are drawn in proportion to them
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the classifiers.
+    n_estimators: int = number(default=100, low=1, integer=True)
+    n_drawn: int | None = number(default=None, low=1, integer=True)
 
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        y : array-like of shape (n,)
-            1 for labelled positives, 0 for unlabelled rows.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows: they are drawn in proportion, positives and unlabelled rows apart, and the calibration
-            is weighted. An estimator of the class prior gets them where its `fit` takes them.
-        **fit_params : dict
-            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
-
-        Returns
-        -------
-        self
-        """
-        check_number("n_estimators", self.n_estimators, 1, integer=True)
-        if self.n_drawn is not None:
-            check_number("n_drawn", self.n_drawn, 1, integer=True)
-        training = self._ordered(X, y, sample_weight, fit_params, pass_weights=False)  # they are drawn with instead
-        positive, estimator = training.positive, self._base_estimator()
-        self._resolve_prior(training.X, training.labels, training.weight)
+    def _train(self, training: Training, estimator: Any) -> None:
+        positive = training.positive
+        self._find_prior(training)
         P, U = np.flatnonzero(positive), np.flatnonzero(~positive)
         weight = np.ones(positive.size) if training.weight is None else training.weight
         share_p, share_u = (weight[rows] / weight[rows].sum() for rows in (P, U))
-        n_drawn = P.size if self.n_drawn is None else int(self.n_drawn)
+        n_drawn = P.size if self.n_drawn is None else self.n_drawn
         self._counts = P.size, n_drawn  # what each tree sees
 
         def one(t: int) -> tuple[Any, Floats]:
             rng = np.random.default_rng([training.seed, t])
             rows = np.concatenate([rng.choice(P, P.size, p=share_p), rng.choice(U, n_drawn, p=share_u)])
-            fitted = training.fitted(estimator, rows, seed=int(rng.integers(2**31)))
+            fitted = replace(training, seed=int(rng.integers(2**31))).fitted(estimator, rows)
             score = np.full(positive.size, np.nan)
             unseen = np.setdiff1d(np.arange(positive.size), rows)
             if unseen.size:
@@ -119,10 +102,6 @@ class BaggingPUClassifier(MetaPUClassifier):
         done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(t) for t in range(self.n_estimators))
         self.estimators_ = [fitted for fitted, _ in done]
         self._calibrate(self._mean_unseen(training.X, [score for _, score in done]), training)
-        return self
-
-    def _default_estimator(self) -> Any:
-        return DecisionTreeClassifier(min_samples_leaf=2)
 
     def _mean_unseen(self, X: Any, scores: list[Floats]) -> Floats:
         """Mean score of each row over classifiers that have not seen it; over all, where every one has."""

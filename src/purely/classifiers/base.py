@@ -90,8 +90,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
             estimator = ClassPrior(scenario=self.scenario, n_jobs=getattr(self, "n_jobs", None))
             return self._adopt_estimate(estimator.fit_rows(X, labels, folds), labels)
         if hasattr(given, "fit"):
-            estimator = clone(given)
-            if "scenario" in estimator.get_params(deep=False):
+            estimator = clone(given, safe=False)  # fit and class_prior_ are enough
+            if hasattr(estimator, "get_params") and "scenario" in estimator.get_params(deep=False):
                 estimator.set_params(scenario=self.scenario)
             takes = weight is not None and has_fit_parameter(estimator, "sample_weight")
             estimator.fit(X, labels.positive.astype(np.intp), **({"sample_weight": weight} if takes else {}))
@@ -212,9 +212,12 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
     def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.
 
-        One minus the zero-one risk, :math:`1 - \pi\, \text{FNR} - \max(0, \omega(\text{share of U called positive} -
-        \pi_U\, \text{TPR}))`, see :mod:`purely.nn.risks`. Accuracy against the labels themselves would reward calling
-        every hidden positive negative.
+        One minus the zero-one risk of :mod:`purely.nn.risks`,
+
+        .. math:: 1 - \pi\, \text{FNR} - \max\big(0, \omega (q_U - \pi_U\, \text{TPR})\big),
+
+        where :math:`q_U` is the share of the unlabelled rows that is called positive. Accuracy against the labels
+        themselves would reward calling every hidden positive negative.
 
         Parameters
         ----------
@@ -282,8 +285,9 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         check_is_fitted(self, "classes_")
         if not hasattr(self, "oof_table_"):
             raise ValueError(
-                f"this {type(self).__name__} has no out-of-fold scores, from which such a threshold is found. Fit it "
-                "with folds (cv=5), or use the functions of purely.classifiers on probabilities of rows set aside."
+                f"this {type(self).__name__} has no out-of-fold scores, from which such a threshold is found. "
+                "PUClassifier and CalibratedPUClassifier have them, and so has a classifier with the parameter cv that "
+                "was fitted with cv=5. Or use the functions of purely.classifiers on probabilities of rows set aside."
             )
         return self.oof_table_
 

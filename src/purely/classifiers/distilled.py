@@ -225,9 +225,9 @@ class DistilledPUClassifier(BasePUClassifier):
         if n <= step:
             return self._block_log_odds(X)
         blocks = (X[start : start + step] for start in range(0, n, step))
-        return np.concatenate(
-            Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(self._block_log_odds)(block) for block in blocks)
-        )
+        tasks = (delayed(self._block_log_odds)(block) for block in blocks)
+        with one_blas_thread():
+            return np.concatenate(Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks))
 
     def _block_log_odds(self, block: Any) -> Floats:
         rows = block.toarray() if sp.issparse(block) else block

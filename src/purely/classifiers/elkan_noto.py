@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils.validation import _check_method_params
 
-from purely.base import with_parameters
+from purely.base import number, with_parameters
+from purely.checks import Floats
 from purely.class_prior import ClassPriors, Prior, PriorParameter
 from purely.classifiers.base import log_odds_of_margin
-from purely.classifiers.meta import MetaPUClassifier, Training, fit_estimator
+from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_mean
 from purely.crossfit import LARGEST_LOG_ODDS
 from purely.labels import PULabels
-
-__all__ = ["ElkanNotoClassifier"]
-
-Floats = NDArray[np.float64]
 
 #: No row is surely positive or negative, so that both classes always have some weight.
 LEAST_WEIGHT = 1e-6
@@ -43,8 +37,8 @@ class ElkanNotoClassifier(MetaPUClassifier):
     Parameters
     ----------
     estimator : classifier, optional
-        Any scikit-learn classifier whose probabilities are good ones; those of a logistic regression are not, since
-        :math:`g` levels off at *c*. None: a random forest with leaves of twenty rows.
+        Any scikit-learn classifier with good probabilities. A logistic regression does not have them, since :math:`g`
+        levels off at *c*. None: a random forest with leaves of twenty rows.
     weighted : bool, default=False
     class_prior : None, float, "auto" or estimator, default=None
         None: *c* is the mean of :math:`g` over positives it has not seen (their estimator e1). Otherwise *c* follows
@@ -68,6 +62,10 @@ class ElkanNotoClassifier(MetaPUClassifier):
         The fitted classifier.
     classes_ : ndarray of shape (2,)
 
+    Notes
+    -----
+    Weights of the rows also count in the mean that gives *c*; how many rows are labelled stays what it is.
+
     References
     ----------
     .. [1] C. Elkan, K. Noto. Learning classifiers from only positive and unlabeled data. KDD, 2008.
@@ -84,31 +82,14 @@ class ElkanNotoClassifier(MetaPUClassifier):
     array([1, 0])
     """
 
+    _default = RandomForestClassifier(200, min_samples_leaf=20)
+
     weighted: bool = False
     class_prior: PriorParameter = None
-    cv: int = 5
+    cv: int = number(default=5, low=2, integer=True)
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the classifier.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        y : array-like of shape (n,)
-            1 for labelled positives, 0 for unlabelled rows.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows, for the estimator's `fit`, which has to take them, and for the mean that gives *c*.
-            Those of positives and those of unlabelled rows are normalised apart: how many rows are labelled stays
-            what it is. An estimator of the class prior gets them where its `fit` takes them.
-        **fit_params : dict
-            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
-
-        Returns
-        -------
-        self
-        """
-        training = self._ordered(X, y, sample_weight, fit_params)
-        labels, positive, estimator = training.labels, training.positive, self._base_estimator()
+    def _train(self, training: Training, estimator: Any) -> None:
+        labels, positive = training.labels, training.positive
         self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
         g = None
         if self.weighted or self.class_prior is None:
@@ -116,17 +97,13 @@ class ElkanNotoClassifier(MetaPUClassifier):
         if self.class_prior is None and g is not None:
             priors = self._label_frequency(weighted_mean(g[positive], training.weight_of(positive)), labels)
         else:
-            priors = self._resolve_prior(training.X, labels, training.weight)
+            priors = self._find_prior(training)
         pooled = (labels.n_positive + priors.unlabelled * labels.n_unlabelled) / positive.size
         self._shift = float(logit(priors.population) - logit(pooled))
         if self.weighted and g is not None:
             self.estimator_ = self._fit_weighted(estimator, training, g[~positive], priors.label_frequency)
         else:
             self.estimator_ = training.fitted(estimator)
-        return self
-
-    def _default_estimator(self) -> Any:
-        return RandomForestClassifier(200, min_samples_leaf=20)
 
     def _label_frequency(self, c: float, labels: PULabels) -> ClassPriors:
         """Class priors from the frequency of labels among positives; a share above one is one."""
@@ -136,17 +113,11 @@ class ElkanNotoClassifier(MetaPUClassifier):
         return self._use_prior(Prior.exactly(priors.population), priors, labels, estimated=True)
 
     def _fit_weighted(self, estimator: Any, training: Training, g: Floats, c: float) -> Any:
-        X, positive = training.X, training.positive
         w = np.clip((1.0 - c) / c * g / (1.0 - g), LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
-        P, U = X[positive], X[~positive]
-        stacked = sp.vstack([P, U, U], format="csr") if sp.issparse(X) else np.concatenate([P, U, U])
-        target = np.concatenate([np.ones(P.shape[0] + w.size), np.zeros(w.size)])
-        weight = np.concatenate([np.ones(P.shape[0]), w, 1.0 - w])
-        rows = np.concatenate([np.flatnonzero(positive), *2 * [np.flatnonzero(~positive)]])
-        if training.weight is not None and training.passed_on:
-            weight = weight * training.weight[rows]
-        params = _check_method_params(X, training.params, rows)
-        return fit_estimator(estimator, stacked, target, training.seed, weight, params)
+        P, U = np.flatnonzero(training.positive), np.flatnonzero(~training.positive)
+        target = np.concatenate([np.ones(P.size + U.size), np.zeros(U.size)])
+        weight = np.concatenate([np.ones(P.size), w, 1.0 - w])
+        return training.fitted(estimator, np.concatenate([P, U, U]), target, weight)
 
     def _log_odds(self, X: Any) -> Floats:
         z = self._says(self.estimator_, X) + self._log_counts

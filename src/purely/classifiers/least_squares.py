@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from purely.base import with_parameters
-from purely.checks import RandomState, check_number, draw_seed
+from purely.base import number, parameter, with_parameters
+from purely.checks import Floats, RandomState, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
 from purely.folds import deal_folds
-from purely.labels import PULabels, check_scenario
-from purely.nn.scaling import Scaling, column_scaling
-from purely.smi.basis import Bases, GaussianBases, UserBasis, draw_centers, median_distance, row_blocks
-from purely.smi.linear import check_grid, default_bandwidths
-from purely.smi.model_choice import PopulationWeights, best_cell, moments, results_table
-from purely.smi.objective import BasisSums, linear_objective, ridge_path, ridge_solution
+from purely.nn.scaling import ScaledRows, column_scaling
+from purely.smi import model_choice
+from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers, in_turn
+from purely.smi.objective import BasisSums, ridge_solution
 from purely.threads import one_blas_thread
-
-__all__ = ["PULeastSquaresClassifier"]
-
-Floats = NDArray[np.float64]
 
 
 @with_parameters
@@ -66,7 +61,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     random_state : int, RandomState or None, default=0
-        Draws the centres and the folds. They depend on what is in the rows and not on their order.
+        Draws the centres and the folds. Both depend on the rows' values, not on their order.
 
     Attributes
     ----------
@@ -79,9 +74,10 @@ class PULeastSquaresClassifier(BasePUClassifier):
     centers_ : ndarray of shape (n_centers, d)
         Only with `basis` "gaussian"; in scaled columns.
     bandwidth_, alpha_ : float
-        The chosen cell.
+        The chosen values.
     cv_results_ : dict
-        Every cell, as in :class:`sklearn.model_selection.GridSearchCV`; scores are minus the risk up to a constant.
+        Every pair of values, as in :class:`sklearn.model_selection.GridSearchCV`; scores are minus the risk up to a
+        constant.
     classes_ : ndarray of shape (2,)
 
     References
@@ -104,10 +100,10 @@ class PULeastSquaresClassifier(BasePUClassifier):
 
     class_prior: PriorParameter = field(default="auto", kw_only=False)
     basis: str = "gaussian"
-    n_centers: int = 300
-    bandwidth: Any = None
-    alpha: Any = None
-    cv: int = 5
+    n_centers: int = number(default=300, low=1, integer=True)
+    bandwidth: Any = parameter(default=None, check=partial(check_grid, positive=True))
+    alpha: Any = parameter(default=None, check=partial(check_grid, positive=False))
+    cv: int = number(default=5, low=2, integer=True)
     standardize: bool = True
     random_state: RandomState = 0
 
@@ -129,100 +125,52 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self
         """
         X, labels = self._start(X, y)
-        check_number("n_centers", self.n_centers, 1, integer=True)
-        n_folds = min(check_number("cv", self.cv, 2, integer=True), labels.n_positive, labels.n_unlabelled)
-        alphas = self._alphas(labels)
         weight = normalised_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)
         seed = draw_seed(self.random_state)
         self._scaling = column_scaling(X) if self.standardize else None
+        alphas = model_choice.alpha_grid(self.alpha, min(labels.n_positive, labels.n_unlabelled), decades_below=1)
         with one_blas_thread():
             self._bases = self._make_bases(X, seed)
-            folds = deal_folds(X, labels.positive, n_folds, seed).number
-            self._solve(self._sums(X, labels.positive, folds, weight), alphas)
+            folds = deal_folds(X, labels.positive, self.cv, seed)
+            sums = self._bases.sums(folds.n_folds, second_of_positives=self.scenario == "single-sample")
+            self._bases.add_rows(sums, self._scaled(X), labels.positive, folds.number, in_turn, weight)
+            self._solve(sums, alphas)
         return self
-
-    def _alphas(self, labels: PULabels) -> Floats:
-        if self.alpha is not None:
-            return check_grid(self.alpha, "alpha", positive=False)
-        least = np.log10(0.1 / max(10, min(labels.n_positive, labels.n_unlabelled)))
-        return np.logspace(least, 1.0, int(np.ceil(2.0 * (1.0 - least))) + 1)
 
     def _make_bases(self, X: Any, seed: int) -> Bases:
         if self.basis == "linear":
             return UserBasis(_with_constant, X.shape[1] + 1)
         if self.basis != "gaussian":
             raise ValueError(f"basis must be 'gaussian' or 'linear'; {self.basis!r} was given.")
-        grid = None if self.bandwidth is None else check_grid(self.bandwidth, "bandwidth", positive=True)
-        drawn = self._scaled(draw_centers(X, self.n_centers, seed), sparse=sp.issparse(X))
-        self.centers_ = drawn
-        origin = None if sp.issparse(X) else drawn.mean(axis=0)
-        shifted = drawn if origin is None else drawn - origin
-        if grid is None:
-            grid = default_bandwidths(median_distance(drawn, shifted, origin))
-        return GaussianBases(shifted, origin, grid, True)
+        drawn = draw_centers(X, self.n_centers, seed)
+        self.centers_ = drawn if self._scaling is None else self._scaling(drawn)
+        grid = None if self.bandwidth is None else check_grid("bandwidth", self.bandwidth, positive=True)
+        return GaussianBases.about(self.centers_, grid, True, sparse=sp.issparse(X))
 
-    def _scaled(self, rows: Any, *, sparse: bool | None = None) -> Any:
-        if self._scaling is None:
-            return rows
-        if sp.issparse(rows):
-            return rows @ sp.diags(1.0 / self._scaling.scale)
-        # Centres of a sparse matrix are dense rows, scaled like its rows: by one number, without a centre.
-        return (Scaling(None, self._scaling.scale) if sparse else self._scaling)(rows)
-
-    def _sums(self, X: Any, positive: NDArray[np.bool_], folds: NDArray[np.intp], weight: Floats | None) -> BasisSums:
-        single = check_scenario(self.scenario) == "single-sample"
-        n_folds = int(folds.max()) + 1
-        sums = BasisSums.zeros(self._bases.n_bases, n_folds, self._bases.n_functions, second_of_positives=single)
-        for kind in (False, True):
-            for k in range(n_folds):
-                rows = np.flatnonzero((positive == kind) & (folds == k))
-                for block in row_blocks(rows, self._bases.n_functions, X.shape[1]):
-                    of_block = None if weight is None else weight[block]
-                    sums.add_rows(self._bases(self._scaled(X[block])), kind, k, of_block)
-        return sums
+    def _scaled(self, rows: Any) -> Any:
+        return rows if self._scaling is None else ScaledRows(rows, self._scaling)
 
     def _solve(self, sums: BasisSums, alphas: Floats) -> None:
         """Choose bandwidth and penalty by the held-out risk, then solve on all rows."""
-        n_bases, n_folds = self._bases.n_bases, sums.count.shape[1]
-        objective = np.empty((n_bases, alphas.size, n_folds))
-        for k in range(n_folds):
-            kept = np.arange(n_folds) != k
-            H, h = self._system(sums, kept)
-            held_H, held_h = self._system(sums, ~kept)
-            objective[:, :, k] = linear_objective(ridge_path(H, h, alphas), held_H, held_h)
-        score = -objective.mean(axis=2)
-        s, a = best_cell(score)
-        widths = self._bases.bandwidths if isinstance(self._bases, GaussianBases) else None
-        self.cv_results_ = results_table(widths, alphas, score, -objective)
+        weights = model_choice.population_weights(self.scenario == "single-sample")
+
+        def linear(count: Floats, first: Floats) -> Floats:
+            population = np.tensordot(weights(count), first, axes=1)
+            return 2.0 * self.class_prior_ * (model_choice.positive_mean(count, first) - population)
+
+        equations = model_choice.Equations(weights, linear)
+        score = -model_choice.cross_validate(sums, alphas, equations).by_fold[0]
+        s, a = model_choice.best_cell(score.mean(axis=2))
+        widths, whole = self._bases.bandwidths, equations.whole(sums)
+        self.cv_results_ = model_choice.results_table(widths, alphas, score.mean(axis=2), score)
         self._chosen, self.alpha_ = s, float(alphas[a])
         self.bandwidth_ = None if widths is None else float(widths[s])
-        H, h = self._system(sums, np.ones(n_folds, dtype=bool))
-        self.coef_ = ridge_solution(H[s], h[s], self.alpha_)
-
-    def _system(self, sums: BasisSums, folds: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-        """H, shape (S, b, b), and h, shape (S, b), of some folds."""
-        weights = self._population_weights()
-        found = moments(sums, folds, weights)
-        count = sums.count[:, folds].sum(axis=1)
-        first = sums.first[:, :, folds].sum(axis=2)
-        mean = np.tensordot(weights(count), first, axes=1)
-        return found.H, 2.0 * self.class_prior_ * (found.h[1] - mean)
-
-    def _population_weights(self) -> PopulationWeights:
-        if check_scenario(self.scenario) == "single-sample":
-            return lambda count: np.full(2, 1.0 / max(count.sum(), 1.0))
-        return lambda count: np.array([1.0 / max(count[0], 1.0), 0.0])
-
-    def _margin(self, X: Any) -> Floats:
-        z = np.empty(X.shape[0])
-        for block in row_blocks(np.arange(X.shape[0]), self._bases.n_functions, X.shape[1]):
-            (phi,) = self._bases(self._scaled(X[block]), slice(self._chosen, self._chosen + 1))
-            z[block] = phi @ self.coef_
-        return z + 2.0 * self.class_prior_ - 1.0
+        self.coef_ = ridge_solution(whole.H[s], whole.h[0, s], self.alpha_)
 
     def _log_odds(self, X: Any) -> Floats:
-        return log_odds_of_margin(self._margin(X))
+        z = self._bases.product(self._scaled(X), self._chosen, self.coef_)
+        return log_odds_of_margin(z + 2.0 * self.class_prior_ - 1.0)
 
 
 def _with_constant(X: Any) -> Floats:

@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import with_parameters
+from purely.base import check_parameters, number, one_of, with_parameters
 from purely.calibration import shift_to_share
-from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.checks import Floats, Mask, RandomState, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.likelihood import labelled_loss
 from purely.classifiers.weights import check_weights
 from purely.collapsed import KernelScore, LinearScore, kernel_score
 from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
-from purely.smi.basis import row_blocks
 from purely.threads import one_blas_thread
-from purely.weighing import equal_kinds
-
-__all__ = ["LogisticModel", "LogisticSettings", "PULogisticClassifier"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from purely.weighing import equal_kinds, labelled_loss
 
 #: Ways to describe rows, and the penalty that each has where none is given.
 PENALTIES = {"linear": 0.3, "gaussian": 10.0}
 #: Columns up to which the search is led by the curvature at its start: a kernel's features are of very different size,
 #: and with it some 25 iterations do what took 50 to 270.
 LARGEST_CURVATURE = 1000
+#: Numbers that are computed of a block of rows.
+BLOCK_ELEMENTS = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class LogisticModel:
     n_iter : int
     """
 
-    coef: Floats
+    coef: Floats = field(repr=False)
     intercept: float
     kernel: Any
     n_iter: int
@@ -65,7 +62,7 @@ class LogisticModel:
         if self.kernel is None:
             return np.asarray(X @ self.coef) + self.intercept
         z = np.empty(X.shape[0])
-        for block in row_blocks(np.arange(X.shape[0]), self.coef.size, X.shape[1]):
+        for block in _blocks(X, self.coef.size):
             z[block] = self.kernel.transform(X[block]) @ self.coef
         return z + self.intercept
 
@@ -88,20 +85,12 @@ class LogisticSettings:
     """
 
     share: float
-    basis: str = "linear"
-    C: float | None = None
-    n_components: int = 400
-    bandwidth: float | None = None
-    max_iter: int = 1000
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        check_choice("basis", self.basis, tuple(PENALTIES))
-        check_number("n_components", self.n_components, 1, integer=True)
-        check_number("max_iter", self.max_iter, 1, integer=True)
-        for name in ("bandwidth", "C"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), 0.0, open_low=True)
+    seed: int
+    basis: str
+    C: float | None
+    n_components: int
+    bandwidth: float | None
+    max_iter: int
 
     def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
         """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0).
@@ -109,24 +98,17 @@ class LogisticSettings:
         Rows stand in an order that depends on what is in them alone, since a kernel is approximated with some of them.
         """
         positive = np.asarray(target, dtype=bool)
-        kernel, rows = self._described(X) if self.basis == "gaussian" else (None, X)
+        kernel, rows = None, X
+        if self.basis == "gaussian":
+            size, sparse = min(self.n_components, X.shape[0]), sp.issparse(X)
+            kernel = kernel_features(size, X.shape[1], sparse=sparse, seed=self.seed, bandwidth=self.bandwidth)
+            rows = kernel.fit_transform(X)
         total = positive.size if sample_weight is None else float(sample_weight.sum())
-        C = PENALTIES[self.basis] if self.C is None else float(self.C)
+        C = PENALTIES[self.basis] if self.C is None else self.C
         beta, constant, n_iter = _solve(
             rows, positive, sample_weight, self.share, 0.5 / (C * total), self.max_iter, scaled=kernel is None
         )
         return LogisticModel(beta, constant, kernel, n_iter)
-
-    def _described(self, X: Any) -> tuple[Any, Floats]:
-        """What describes rows by a kernel, and these rows as it describes them."""
-        features = kernel_features(
-            min(self.n_components, X.shape[0]),
-            X.shape[1],
-            sparse=sp.issparse(X),
-            seed=self.seed,
-            bandwidth=self.bandwidth,
-        )
-        return features, features.fit_transform(X)
 
 
 def _solve(
@@ -179,10 +161,15 @@ def _second_moments(X: Any, center: Floats, scale: Floats, weight: Floats) -> Fl
     d = X.shape[1]
     total = np.zeros((d + 1, d + 1))
     with one_blas_thread():
-        for block in row_blocks(np.arange(X.shape[0]), d, d):
-            rows = np.column_stack([(X[block] - center) * scale, np.ones(block.size)])
+        for block in _blocks(X, d):
+            rows = np.column_stack([(X[block] - center) * scale, np.ones(len(X[block]))])
             total += rows.T @ (weight[block, None] * rows)
     return total
+
+
+def _blocks(X: Any, n_functions: int) -> Iterator[slice]:
+    """Rows a block at a time, so that what is computed of them stays in a core's cache."""
+    return gen_batches(X.shape[0], max(64, BLOCK_ELEMENTS // max(n_functions, X.shape[1], 1)))
 
 
 def _of_columns(of: Any) -> Floats:
@@ -204,13 +191,13 @@ def _center_and_scale(X: Any, given: Floats | None) -> tuple[Floats, Floats]:
 class PULogisticClassifier(BasePUClassifier):
     r"""Logistic regression of the class itself, by the likelihood of which rows are labelled; no torch.
 
-    Logistic regression of labels on rows models the probability of a *label*, and is linear in the wrong place: the
-    density ratio of positives to unlabelled rows is bounded by :math:`1 / \pi_U`, and a linear model of its logarithm
-    is not. Here the class has linear log-odds, :math:`z(x) = \beta^\top \phi(x) + b`. The ratio is then
-    :math:`\sigma(z) / \pi_U`, a row of an equal mixture of *P* and *U* is labelled with probability
-    :math:`\sigma(z) / (\sigma(z) + \pi_U)`, and the parameters maximise that likelihood with an l2 penalty. This is
-    the presence-only model of [1]_ and [2]_ with a known share of positives. In the end the constant is moved so that
-    the mean probability over the unlabelled rows is that share, from which the penalty leads away.
+    Logistic regression of labels on rows models the probability of a *label*. That is the wrong quantity for a linear
+    model: the density ratio of positives to unlabelled rows is bounded by :math:`1 / \pi_U`, and a linear model of its
+    logarithm is not. Here the class has linear log-odds, :math:`z(x) = \beta^\top \phi(x) + b`. The ratio is then
+    :math:`\sigma(z) / \pi_U`, a row of an equal mixture of *P* and *U* is labelled with probability :math:`\sigma(z) /
+    (\sigma(z) + \pi_U)`, and the parameters maximise that likelihood with an l2 penalty. This is the presence-only
+    model of [1]_ and [2]_ with a known share of positives. In the end the constant is moved so that the mean
+    probability over the unlabelled rows is that share; the penalty alone would lead to another mean.
 
     Parameters
     ----------
@@ -234,7 +221,7 @@ class PULogisticClassifier(BasePUClassifier):
     scenario : {"case-control", "single-sample"}, default="case-control"
         What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
     random_state : int, RandomState or None, default=0
-        Draws the rows for the kernel, which depend on what is in the rows and not on their order.
+        Draws the rows for the kernel. Which rows are drawn depends on their values, not on their order.
 
     Attributes
     ----------
@@ -271,11 +258,11 @@ class PULogisticClassifier(BasePUClassifier):
     """
 
     class_prior: PriorParameter = field(default="auto", kw_only=False)
-    basis: str = "linear"
-    C: float | None = None
-    n_components: int = 400
-    bandwidth: float | None = None
-    max_iter: int = 1000
+    basis: str = one_of(*PENALTIES, default="linear")
+    C: float | None = number(default=None, low=0.0, open_low=True)
+    n_components: int = number(default=400, low=1, integer=True)
+    bandwidth: float | None = number(default=None, low=0.0, open_low=True)
+    max_iter: int = number(default=1000, low=1, integer=True)
     random_state: RandomState = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -309,7 +296,9 @@ class PULogisticClassifier(BasePUClassifier):
 
     def settings(self, share: float, seed: int) -> LogisticSettings:
         """The regression itself, with a share of positives and a seed; its parameters are checked."""
-        return LogisticSettings(share, self.basis, self.C, self.n_components, self.bandwidth, self.max_iter, seed)
+        values = check_parameters(type(self), self.get_params(deep=False))
+        described = (values[name] for name in ("basis", "C", "n_components", "bandwidth", "max_iter"))
+        return LogisticSettings(share, seed, *described)
 
     def _log_odds(self, X: Any) -> Floats:
         return self._model.log_odds(X) + self._population_shift()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn import get_config
 from sklearn.base import clone
@@ -19,22 +19,13 @@ from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from purely.base import with_parameters
 from purely.calibration import calibrate_scores
-from purely.checks import RandomState, check_number, draw_seed
+from purely.checks import Floats, Indices, Mask, RandomState, draw_seed
+from purely.class_prior import ClassPriors
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.weights import normalised_weights
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds, row_keys, stream_folds
 from purely.labels import PULabels
-
-__all__ = ["MetaPUClassifier", "Training", "fit_estimator", "forest"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
-
-
-def forest() -> ExtraTreesClassifier:
-    """Randomised trees with leaves of five rows: single-row leaves vote 0 or 1 and rank overlapping classes badly."""
-    return ExtraTreesClassifier(200, min_samples_leaf=5)
 
 
 @dataclass(frozen=True)
@@ -74,20 +65,25 @@ class Training:
         return None if self.weight is None else self.weight[rows]
 
     def fitted(
-        self, estimator: Any, rows: NDArray[np.intp] | None = None, target: Any = None, seed: int | None = None
+        self, estimator: Any, rows: Indices | None = None, target: Any = None, weight: Floats | None = None
     ) -> Any:
-        """A copy of the estimator, fitted to some rows (all), to be told from the others by `target` (the labels)."""
-        chosen = np.arange(self.positive.size) if rows is None else rows
-        return fit_estimator(
-            estimator,
-            self.X if rows is None else self.X[chosen],
-            (self.positive if target is None else target)[chosen],
-            self.seed if seed is None else seed,
-            self.weight_of(chosen) if self.passed_on else None,
-            _check_method_params(self.X, self.params, chosen),
-        )
+        """A copy of the estimator, its unset random states set, fitted to some rows (all); one may be named twice.
 
-    def part(self, rows: NDArray[np.intp]) -> Training:
+        Rows are told apart by `target` (the labels), and their weights are multiplied by `weight`.
+        """
+        chosen = np.arange(self.positive.size) if rows is None else rows
+        copy = clone(estimator)
+        unset = [k for k, v in copy.get_params().items() if f"__{k}".endswith("__random_state") and v is None]
+        copy.set_params(**dict.fromkeys(unset, self.seed % 2**31))
+        options = _check_method_params(self.X, self.params, chosen)
+        if self.passed_on and self.weight is not None:
+            weight = self.weight[chosen] * (1.0 if weight is None else weight)
+        if weight is not None:
+            options[_weight_option(copy)] = weight
+        X, target = self.X if rows is None else self.X[rows], self.positive[chosen] if target is None else target
+        return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
+
+    def part(self, rows: Indices) -> Training:
         """Some rows of a training, as one of their own."""
         return replace(
             self,
@@ -97,18 +93,17 @@ class Training:
             params=_check_method_params(self.X, self.params, rows),
         )
 
-    def folds(self, cv: Any) -> NDArray[np.intp]:
+    def folds(self, cv: int) -> Indices:
         """Fold of each row."""
-        n_folds = check_number("cv", cv, 2, integer=True)
         if self.weight is None:
-            return deal_folds(self.X, self.positive, n_folds, self.seed).number
+            return deal_folds(self.X, self.positive, cv, self.seed).number
         # Rows without weight are dealt out by themselves: every fold is to leave some weight of either kind.
         fold = stream_folds(self.X, 2, self.seed)
         counted = np.flatnonzero(self.weight)
-        fold[counted] = deal_folds(self.X[counted], self.positive[counted], n_folds, self.seed).number
+        fold[counted] = deal_folds(self.X[counted], self.positive[counted], cv, self.seed).number
         return fold
 
-    def out_of_fold(self, estimator: Any, fold: NDArray[np.intp], kept: Mask | None = None) -> Floats:
+    def out_of_fold(self, estimator: Any, fold: Indices, kept: Mask | None = None) -> Floats:
         """Log-ratio of each row by an estimator trained on the other folds, on `kept` rows only where given."""
         score = np.empty(self.positive.size)
         numbers = np.unique(fold)
@@ -135,9 +130,14 @@ class MetaPUClassifier(BasePUClassifier):
     """Base of the classifiers over any scikit-learn estimator.
 
     Rows are put into an order of their own (by content, then label) before anything random happens to them, so
-    permuting them changes nothing. A subclass sets `estimator_`, or gives :meth:`_score`, and calls
-    :meth:`_calibrate` with scores of the training rows by models that have not seen them.
+    permuting them changes nothing. A subclass trains in :meth:`_train`: it sets `estimator_`, or gives :meth:`_score`,
+    and calls :meth:`_calibrate` with scores of the training rows by models that have not seen them.
     """
+
+    #: What is fitted where no estimator is given: single-row leaves vote 0 or 1 and rank overlapping classes badly.
+    _default: ClassVar[Any] = ExtraTreesClassifier(200, min_samples_leaf=5)
+    #: Whether the estimator's `fit` is to take the weights of the rows.
+    _passes_weights: ClassVar[bool] = True
 
     estimator: Any = field(default=None, kw_only=False)
     n_jobs: int | None = None
@@ -154,10 +154,6 @@ class MetaPUClassifier(BasePUClassifier):
     def _log_odds(self, X: Any) -> Floats:
         return self._map(self._score(X)) + self._population_shift()
 
-    def _default_estimator(self) -> Any:
-        """What is fitted where no estimator is given."""
-        return forest()
-
     def get_metadata_routing(self) -> MetadataRouter:
         """What `fit` passes on: parameters that the estimator inside has asked for.
 
@@ -167,28 +163,37 @@ class MetaPUClassifier(BasePUClassifier):
         """
         inside = self.estimator
         if inside is None:
-            inside = self._default_estimator()
+            inside = clone(self._default)
             if _routing_enabled():
                 inside.set_fit_request(sample_weight=True)
         mapping = MethodMapping().add(caller="fit", callee="fit")
         router: MetadataRouter = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=inside, method_mapping=mapping)
 
-    def _ordered(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None,
-        fit_params: dict[str, Any],
-        *,
-        pass_weights: bool = True,
-    ) -> Training:
-        """Validated rows, labels and weights in the rows' own order; the order is kept."""
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+        """Train the classifier.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for unlabelled rows.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
+            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
+            its `fit` takes them.
+        **fit_params : dict
+            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
+
+        Returns
+        -------
+        self
+        """
         given = X
         X, labels = self._start(X, y)
-        self._base_estimator()
+        estimator = self._base_estimator()
         weight = normalised_weights(sample_weight, X, labels.positive)
-        passed_on, params = pass_weights and weight is not None, fit_params
+        passed_on, params = self._passes_weights and weight is not None, fit_params
         if _routing_enabled():
             own = {"sample_weight": sample_weight} if passed_on else {}
             params = dict(process_routing(self, "fit", **own, **fit_params).estimator.fit)
@@ -197,16 +202,18 @@ class MetaPUClassifier(BasePUClassifier):
             _raise_for_params(fit_params, self, "fit")
         seed = draw_seed(self.random_state)
         self._counts = labels.n_positive, labels.n_unlabelled
-        self._order = np.lexsort((labels.positive, row_keys(X, seed)))
-        return Training(
-            X[self._order],
-            PULabels(labels.positive[self._order], labels.classes),
-            None if weight is None else weight[self._order],
-            passed_on,
-            _check_method_params(given, params, self._order),
-            seed,
-            self.n_jobs,
-        )
+        self._order = order = np.lexsort((labels.positive, row_keys(X, seed)))
+        labels, weight = PULabels(labels.positive[order], labels.classes), None if weight is None else weight[order]
+        params = _check_method_params(given, params, order)
+        self._train(Training(X[order], labels, weight, passed_on, params, seed, self.n_jobs), estimator)
+        return self
+
+    def _train(self, training: Training, estimator: Any) -> None:
+        """Fit the estimator inside, as often as it takes, and set what predictions need."""
+        raise NotImplementedError
+
+    def _find_prior(self, training: Training) -> ClassPriors:
+        return self._resolve_prior(training.X, training.labels, training.weight)
 
     def _calibrate(self, score: Floats, rows: Training, method: str = "averaged") -> None:
         p, u = rows.positive, ~rows.positive
@@ -225,7 +232,7 @@ class MetaPUClassifier(BasePUClassifier):
 
     def _base_estimator(self) -> Any:
         """A copy of the estimator to fit; the default where none is given."""
-        given = self._default_estimator() if self.estimator is None else self.estimator
+        given = self._default if self.estimator is None else self.estimator
         if not hasattr(given, "fit") or not (hasattr(given, "predict_proba") or hasattr(given, "decision_function")):
             raise TypeError(
                 "estimator must be a classifier with fit and one of predict_proba or decision_function; "
@@ -238,30 +245,12 @@ def _routing_enabled() -> bool:
     return bool(get_config().get("enable_metadata_routing", False))
 
 
-def fit_estimator(
-    estimator: Any,
-    X: Any,
-    target: ArrayLike,
-    seed: int,
-    weight: Floats | None = None,
-    params: dict[str, Any] | None = None,
-) -> Any:
-    """A fitted copy of an estimator, its unset random states set from `seed`."""
-    copy = clone(estimator)
-    parameters = copy.get_params(deep=True)
-    states = [k for k in parameters if (k == "random_state" or k.endswith("__random_state")) and parameters[k] is None]
-    if states:
-        copy.set_params(**dict.fromkeys(states, seed % (2**31)))
-    options = dict(params or {}) if weight is None else {**(params or {}), **_as_option(copy, weight)}
-    return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
-
-
-def _as_option(estimator: Any, weight: Floats) -> dict[str, Floats]:
-    """Weights under the name by which the estimator's `fit` takes them."""
+def _weight_option(estimator: Any) -> str:
+    """The name by which the estimator's `fit` takes weights."""
     if has_fit_parameter(estimator, "sample_weight"):
-        return {"sample_weight": weight}
+        return "sample_weight"
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
         if has_fit_parameter(last, "sample_weight"):
-            return {"sample_weight" if _routing_enabled() else f"{name}__sample_weight": weight}
+            return "sample_weight" if _routing_enabled() else f"{name}__sample_weight"
     raise TypeError(f"estimator must take sample_weight in fit to be weighted; {type(estimator).__name__} does not.")

@@ -1,36 +1,33 @@
-"""ReweightedPUClassifier: the posterior from a density ratio."""
+"""Probabilities from one estimator of positives against unlabelled rows, by its ratio or by its scores alone."""
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import clone
 
-from purely.base import with_parameters
+from purely.base import number, one_of, with_parameters
+from purely.calibration import CALIBRATIONS
+from purely.checks import Floats
 from purely.classifiers.base import log_odds_of_margin
-from purely.classifiers.meta import MetaPUClassifier
+from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import check_scenario
-
-__all__ = ["ReweightedPUClassifier"]
-
-Floats = NDArray[np.float64]
 
 
 @with_parameters
 class ReweightedPUClassifier(MetaPUClassifier):
     r"""The posterior as prior times density ratio.
 
-    A classifier of positives against unlabelled rows knows the ratio :math:`r(x) = p(x \mid y{=}1) / p_U(x)`: from its
+    A classifier of positives against unlabelled rows gives the ratio :math:`r(x) = p(x \mid y{=}1) / p_U(x)`: from its
     probability :math:`g`, :math:`r = \frac{g}{1 - g} \frac{n_U}{n_P}`. So does any estimator with `density_ratio`, such
     as :class:`purely.PUSMI` or :class:`purely.PURL`. Then
 
     .. math:: p(y{=}1 \mid x, \text{unlabelled}) = \pi_U\, r(x),
 
-    clipped to [0, 1]; or, with `calibration`, the monotone function of :math:`r` that the scores of rows not seen in
-    training agree with.
+    clipped to [0, 1]. With `calibrate` it is the monotone function of :math:`r` that agrees best with the scores of
+    rows not seen in training.
 
     Parameters
     ----------
@@ -41,7 +38,7 @@ class ReweightedPUClassifier(MetaPUClassifier):
         which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     calibrate : bool, default=True
         Whether probabilities are calibrated by out-of-fold scores (:func:`purely.calibration.calibrate_scores`).
-        Otherwise they are the formula's, which needs probabilities :math:`g` that are right as they are.
+        Otherwise they are those of the formula, which needs probabilities :math:`g` that are right already.
     cv : int, default=5
         Folds of the calibration.
     threshold : float or pair of float, default=0.5
@@ -78,34 +75,13 @@ class ReweightedPUClassifier(MetaPUClassifier):
     """
 
     calibrate: bool = True
-    cv: int = 5
+    cv: int = number(default=5, low=2, integer=True)
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
-        """Train the classifier.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of shape (n, d)
-        y : array-like of shape (n,)
-            1 for labelled positives, 0 for unlabelled rows.
-        sample_weight : array-like of shape (n,), optional
-            Weights of the rows, for the estimator's `fit`, which has to take them, and for the calibration. Those of
-            positives and those of unlabelled rows are normalised apart. An estimator of the class prior gets them where
-            its `fit` takes them.
-        **fit_params : dict
-            For the estimator's `fit`, where scikit-learn's metadata routing is enabled and it has asked for them.
-
-        Returns
-        -------
-        self
-        """
-        training = self._ordered(X, y, sample_weight, fit_params)
-        estimator, labels = self._base_estimator(), training.labels
-        self._resolve_prior(training.X, labels, training.weight)
+    def _train(self, training: Training, estimator: Any) -> None:
+        self._find_prior(training)
         if self.calibrate:
             self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training)
         self.estimator_ = training.fitted(estimator)
-        return self
 
     def _base_estimator(self) -> Any:
         if hasattr(self.estimator, "density_ratio"):
@@ -126,3 +102,69 @@ class ReweightedPUClassifier(MetaPUClassifier):
         """The ratio p(x | y=1) / p(x) that the probabilities stand for, with p(x) the population's density."""
         X = self._validate_rows(X)
         return np.asarray(expit(self._log_odds(X)) / self.class_prior_, dtype=np.float64)
+
+
+@with_parameters
+class CalibratedPUClassifier(MetaPUClassifier):
+    r"""Calibrated probabilities of the positive class from any classifier's scores.
+
+    The classifier is trained on positives against unlabelled rows, fold by fold; the scores of rows it has not seen and
+    the class prior give :math:`p(y{=}1 \mid s) = \pi_U f_P(s) / f_U(s)` (:func:`calibrate_scores`). The classifier
+    itself is then trained on all rows. On such labels scikit-learn's ``CalibratedClassifierCV`` gives
+    :math:`p(\text{labelled} \mid x)` instead.
+
+    Parameters
+    ----------
+    estimator : classifier, optional
+        Any classifier with `predict_proba` or `decision_function`, of this package or of scikit-learn. None: extremely
+        randomised trees.
+    class_prior : float, "auto" or estimator, default="auto"
+        p(y=1) in the population: a number strictly between 0 and 1, or an estimator with `fit` and `class_prior_`,
+        which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
+    method : {"averaged", "isotonic", "sigmoid"}, default="averaged"
+    cv : int, default=5
+        Number of folds; fewer where there are fewer rows of a kind.
+    threshold : float or pair of float, default=0.5
+        Probability above which a row is called positive, or the costs of a false positive and a false negative.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        What the unlabelled rows are: a sample of the population, or what is left of one after labelling.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
+    random_state : int, RandomState or None, default=0
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        The prior estimator's interval; the number itself where one was given.
+    estimator_ : classifier
+        The classifier, fitted to all rows.
+    calibration_ : ScoreCalibration
+        The map of its scores to log-odds among the unlabelled rows.
+    oof_probability_ : ndarray of shape (n,)
+        Probability of each training row by models that have not seen it.
+    classes_ : ndarray of shape (2,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.svm import LinearSVC
+    >>> from purely import stack
+    >>> from purely.classifiers import CalibratedPUClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(1, 1, (500, 1))
+    >>> U = np.concatenate([rng.normal(1, 1, (500, 1)), rng.normal(-1, 1, (500, 1))])
+    >>> model = CalibratedPUClassifier(LinearSVC(), class_prior=0.5, random_state=0).fit(*stack(P, U))
+    >>> bool(abs(model.predict_proba([[0.0]])[0, 1] - 0.5) < 0.15)
+    True
+    """
+
+    method: str = one_of(*CALIBRATIONS, default="averaged")
+    cv: int = number(default=5, low=2, integer=True)
+
+    def _train(self, training: Training, estimator: Any) -> None:
+        self._find_prior(training)
+        self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training, self.method)
+        self.calibration_ = self._map
+        self.estimator_ = training.fitted(estimator)

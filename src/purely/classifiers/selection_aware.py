@@ -124,10 +124,11 @@ class SelectionAwareClassifier(BasePUClassifier):
     """:class:`PUClassifier` with a correction for labels that depend on named columns.
 
     The classifier is fitted as if labels were chosen at random; then the log-propensity of the named columns is
-    estimated (see :mod:`purely.classifiers.selection_aware`), taken off the log-odds, and the probabilities are
-    calibrated with labelled positives weighed by how seldom their like are labelled. Without named columns nothing is
-    corrected: what labels depend on cannot be found out from positives and unlabelled rows. Then
-    :func:`purely.audit.sensitivity` says how far the answers could be off, and an audit settles it.
+    estimated (see :mod:`purely.classifiers.selection_aware`), subtracted from the log-odds, and the probabilities are
+    calibrated; a labelled positive counts the more there, the more rarely such positives are labelled. Without named
+    columns nothing is corrected: what labels depend on cannot be found out from positives and unlabelled rows. Then
+    :func:`purely.audit.sensitivity` says how far the answers could be off; the labels of an audit (:mod:`purely.audit`)
+    tell how far they are off.
 
     Parameters
     ----------
@@ -149,7 +150,7 @@ class SelectionAwareClassifier(BasePUClassifier):
     selection_ : SelectionCurve or None
     class_prior_, unlabelled_prior_ : float
     class_prior_interval_ : tuple of float
-        Reaches over the intervals before and after the correction.
+        Covers the intervals before and after the correction.
     prior_ : Prior
     oof_probability_ : ndarray of shape (n,)
     classes_ : ndarray of shape (2,)

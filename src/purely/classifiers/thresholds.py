@@ -15,19 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from purely.checks import check_number
-
-__all__ = [
-    "check_threshold",
-    "threshold_for_cost",
-    "threshold_for_precision",
-    "threshold_for_recall",
-    "threshold_for_share",
-]
-
-Floats = NDArray[np.float64]
+from purely.checks import Floats, check_number
+from purely.crossfit import last_step
 
 
 def threshold_for_cost(false_positive: float, false_negative: float) -> float:
@@ -101,6 +92,11 @@ def check_threshold(threshold: Any) -> float:
         "threshold must be a number strictly between 0 and 1, or a pair of costs (false positive, false negative); "
         f"{threshold!r} was given."
     )
+
+
+def threshold_of(model: Any) -> float:
+    """The threshold of a fitted classifier or of what a pipeline ends with; 0.5 where it has none."""
+    return check_threshold(getattr(last_step(model), "threshold", 0.5))
 
 
 def _target(name: str, value: Any) -> float:

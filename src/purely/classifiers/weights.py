@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-__all__ = ["check_weights", "normalised_weights", "weighted_mean", "weighted_quantile"]
-
-Floats = NDArray[np.float64]
+from purely.checks import Floats, Mask
 
 
-def check_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
+def check_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Floats | None:
     """Weights of the rows as floats, none negative and at least two above zero in each class; None for None."""
     if sample_weight is None:
         return None
@@ -27,7 +25,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.
     return weight
 
 
-def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArray[np.bool_]) -> Floats | None:
+def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Floats | None:
     r"""Weights with the mean 1 over the positives and over the unlabelled rows; None where none are given.
 
     A PU risk holds a mean over P and one over U, :math:`\sum_i w_i f(x_i) / \sum_i w_i` each. How the kinds weigh
@@ -42,7 +40,7 @@ def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: NDArra
 
 def weighted_mean(values: Any, weight: Floats | None) -> float:
     """The mean, weighted where there are weights."""
-    return float(np.mean(values)) if weight is None else float(np.average(values, weights=weight))
+    return float(np.average(values, weights=weight))
 
 
 def weighted_quantile(values: Any, q: float, weight: Floats | None) -> float:

@@ -17,9 +17,6 @@ from typer.core import TyperCommand, TyperGroup
 from purely.cli._session import Terminated, as_help
 from purely.files import printable, reason
 
-__all__ = ["run"]
-
-
 #: Commands, with the line that `purely --help` has for each. A command's module is imported when the command is run:
 #: what it needs takes seconds to load, which a reader of the help should not wait for. So modules of commands import
 #: at the top, and nothing else imports them.
@@ -31,11 +28,11 @@ COMMANDS = {
     "fit": "Learn a classifier and save it.",
     "predict": "Which ones? Scores of any number of rows.",
     "export": "The model as an ONNX graph.",
-    "evaluate": "Can it be trusted, without negatives?",
-    "audit": "A few labels that settle it.",
+    "evaluate": "Can the model be trusted, without negatives?",
+    "audit": "What do labels of a few rows say?",
     "monitor": "Has the pool changed?",
     "report": "Everything on one HTML page.",
-    "demo": "The whole story on artificial data.",
+    "demo": "All questions on artificial data.",
     "datasets": "The seven public datasets.",
 }
 # typer may carry a click of its own, so its exceptions are found through typer
@@ -87,7 +84,7 @@ def _version(value: bool) -> None:
 
 def _main(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and leave.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """Learn from positive and unlabelled rows: known positives, a pool nobody has labelled, no negatives.
@@ -101,7 +98,7 @@ def _main(
       purely report customers.csv --label fraud -o report.html
 
     Positives and pool may be two files: purely prior positives.csv pool.csv.
-    Where the positives were found among the rows of the same file, as reported
+    If the positives were found among the rows of the same file, as reported
     frauds are, add --scenario single-sample. No data yet? Try: purely demo
     """
 

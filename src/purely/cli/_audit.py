@@ -1,4 +1,4 @@
-"""``purely audit``: a few labels that settle it."""
+"""``purely audit``: label a few rows of the pool."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from sklearn.pipeline import Pipeline
 
 import purely
 from purely.audit import AuditResult, draw_audit, read_audit
-from purely.classifiers.thresholds import check_threshold
+from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, percent, with_options
+from purely.cli._session import CommandError, Session, cells, group, percent
 from purely.cli._sheet import (
     Design,
     Sheet,
@@ -32,9 +32,7 @@ from purely.cli._sheet import (
 )
 from purely.crossfit import model_says
 from purely.files import shown
-from purely.metrics import PUEstimate
-from purely.tables import TableSource, find_label_rule
-from purely.tables.labels import LabelValues
+from purely.tables import TableSource
 from purely.tables.writing import ENDINGS
 
 Floats = NDArray[np.float64]
@@ -44,10 +42,11 @@ SAME_PROBABILITY = 1e-4
 
 
 def _audit(session: Session, ctx: typer.Context) -> None:
-    """A few labels that settle it: how many positives, how good a model.
+    """Label a few rows: they tell how many positives there are, how good a model is.
 
-    Whatever was assumed about labels and class prior, 50 to 200 rows of the pool,
-    drawn the right way and labelled by somebody who can tell, give honest answers.
+    50 to 200 rows are drawn from the pool, and somebody who can tell labels them.
+    Their labels answer both questions, whatever the model has assumed about the
+    class prior and about the first labels.
 
     For example:
       purely audit draw fraud.purely pool.csv -n 100 -o to_label.csv
@@ -68,18 +67,14 @@ def _draw(
     pool: Annotated[Path, typer.Argument(metavar="POOL", help="The rows that the audit is about.", show_default=False)],
     *,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, metavar="N", help="Rows to label.")] = 100,
-    out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FILE", help="The sheet: CSV or TSV.", show_default=False)
-    ],
+    out: Annotated[Path, o.output("FILE", "The sheet: CSV or TSV.")],
     after: Annotated[
         Path | None, typer.Option(metavar="SHEET", help="An earlier sheet of this pool, to which rows are added.")
     ] = None,
     scores: Annotated[
-        bool, typer.Option("--scores", help="Show the model's probability, which may lead whoever labels.")
+        bool, o.flag("--scores", "Show the model's probabilities, which may influence whoever labels.")
     ] = False,
-    escape_formulas: Annotated[
-        bool, typer.Option("--escape-formulas", help="Put ' before texts that a spreadsheet would take for formulas.")
-    ] = False,
+    escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -129,22 +124,20 @@ def _read(
         typer.Argument(metavar="SHEET...", help="Sheets with labels, in the order drawn.", show_default=False),
     ],
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="MODEL", help="Write the recalibrated model.")
-    ] = None,
+    out: Annotated[Path | None, o.output("MODEL", "Write the recalibrated model.")] = None,
     model: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="The audited model.  [default: where it was]")
     ] = None,
     threshold: Annotated[float | None, o.share("Probability above which a row counts.  [default: the model's]")] = None,
     precision: Annotated[float | None, o.share("Find the threshold that keeps this precision.")] = None,
-    confidence: Annotated[float, o.share("How sure that has to be.")] = 0.9,
+    confidence: Annotated[float, o.share("Confidence in that precision.")] = 0.9,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """What the labels of an audit say: share of positives, precision, recall.
+    """What the labels say: share of positives, precision, recall.
 
     A sheet may have been sorted, have lost rows, gained columns, or been saved by a
-    spreadsheet; a row that was changed is refused by name. With --out the model is
+    spreadsheet; a row whose values were changed is refused. With --out the model is
     written again with probabilities that agree with the labels and a ranking that
     the labelled rows have refined; with --precision the ranking stays as it was
     audited, and the model has the threshold that keeps the precision.
@@ -158,7 +151,7 @@ def _read(
     check_output(out, [*sheets, path], endings=(), force=force)
     scorer = load_audited(path, design, needed=out is not None or model is not None)
     result = read_result(session, sheets, design, reading)
-    at = threshold or (0.5 if scorer is None else check_threshold(getattr(scorer.classifier, "threshold", 0.5)))
+    at = threshold or (0.5 if scorer is None else threshold_of(scorer.classifier))
     said = _answers(session, result, design, scorer, at)
     if precision is not None:
         said["threshold_for_precision"] = _promise(session, result, precision, confidence)
@@ -172,7 +165,7 @@ def _read(
         how = "" if again.refinement_ is None else ", its ranking refined by the rows of the audit"
         session.say("", f"The recalibrated model is in {out}{how}")
         said["refined"] = again.refinement_ is not None
-    session.finish({**said, "model": None if out is None else str(out)})
+    session.finish({**said, "model": out})
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
@@ -180,19 +173,13 @@ def _read(
 
 def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floats]:
     """Numbers and probabilities, to six digits, of the records that are no labelled positives."""
-    label = scorer.origin.label if scorer.origin.label in source.names else None
-    values = LabelValues(label or "", source.name, most=1 << 40)
-    kinds, numbers, probabilities = [], [], []
-    for scored in scorer.score(source, [label] if label else []):
-        numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
-        probabilities.append(np.round(scored.probability, 6))
-        if label:
-            kinds.append(values.read(scored.batch.column(label)))
-    number, probability = np.concatenate(numbers), np.concatenate(probabilities)
-    if label is None or len(values.spelt()) < 2:
+    origin = scorer.origin
+    labels = [origin.label] if origin.label in source.names else []
+    scored = scorer.score_file(source, labels)
+    number, probability = scored.number, np.round(scored.probability, 6)
+    if not labels or len(scored.values[labels[0]].spelt()) < 2:
         return number, probability
-    rule = find_label_rule(label, values.spelt(), scorer.origin.positive, scorer.origin.negative, file=source.name)
-    unlabelled = rule.kinds[np.concatenate(kinds)] == 0
+    unlabelled = scored.kinds(labels[0], origin.positive, origin.negative)[1] == 0
     return number[unlabelled], probability[unlabelled]
 
 
@@ -279,9 +266,9 @@ def _answers(
     changes = result.changes(threshold)
     words = {
         "share": "How many positives are in the pool?",
-        "precision": f"Which ones? Of {called:,} rows above {threshold:.3g} are positive",
-        "recall": "Of all positives these are",
-        "error": "Can it be trusted? Rows in the wrong class",
+        "precision": f"Which ones? Positives among the {called:,} rows above {threshold:.3g}",
+        "recall": "Share of all positives that is among these rows",
+        "error": "Can the model be trusted? Rows in the wrong class",
     }
     missing = f", {result.n_missing} could not be told" if result.n_missing else ""
     session.say(
@@ -291,12 +278,16 @@ def _answers(
     )
     session.table(
         ["", "with labels", f"{result.level:.0%} interval", "without"],
-        [[words[name], *_cells(change.estimate), _percent(change.without)] for name, change in changes.items()],
+        [
+            [
+                words[name],
+                *cells(change.estimate, percent),
+                "-" if np.isnan(change.without) else percent(change.without),
+            ]
+            for name, change in changes.items()
+        ],
     )
-    said: dict[str, Any] = {
-        name: {"value": c.estimate.value, "low": c.estimate.low, "high": c.estimate.high, "without_labels": c.without}
-        for name, c in changes.items()
-    }
+    said: dict[str, Any] = {name: change.numbers for name, change in changes.items()}
     count, alone = result.share.value * sample.n_pool, result.probability.sum()
     session.say("", f"About {count:,.0f} positives in the pool; the model alone said {alone:,.0f}.")
     if scorer is not None and hasattr(scorer.classifier, "oof_table_"):
@@ -305,14 +296,6 @@ def _answers(
         said["labelling"] = {"status": check.status, "statistic": check.statistic, "p_value": check.p_value}
     counts = {"rows": len(sample), "labelled": result.n_labelled, "positive": result.n_positive}
     return {**counts, "missing": result.n_missing, "threshold": threshold, **said}
-
-
-def _cells(estimate: PUEstimate) -> list[str]:
-    return [_percent(estimate.value), f"[{_percent(estimate.low)}, {_percent(estimate.high)}]"]
-
-
-def _percent(value: float) -> str:
-    return "-" if np.isnan(value) else percent(value)
 
 
 def _promise(session: Session, result: AuditResult, precision: float, confidence: float) -> float:
@@ -327,7 +310,4 @@ def _promise(session: Session, result: AuditResult, precision: float, confidence
     return found
 
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
-app.callback()(with_options(_audit))
-app.command("draw", short_help="Draw rows for labelling.")(with_options(_draw))
-app.command("read", short_help="Say what the labels mean.")(with_options(_read))
+app = group(_audit, draw=_draw, read=_read)

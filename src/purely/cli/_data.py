@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
-from purely.files import STDIN, is_same_file, is_stream, shown
+from purely.files import STDIN, is_same_file, is_stream, replacing, shown
 from purely.label_words import find_meaning
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
@@ -24,7 +24,8 @@ from purely.tables.leaks import find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
 
-__all__ = ["TrainingData", "check_output", "find_label", "load_training", "scenario_of"]
+if TYPE_CHECKING:  # most commands draw nothing
+    from purely.plotting.common import Display
 
 #: Names of label columns that are taken without being asked for.
 USUAL_LABELS = ("label", "y")
@@ -229,6 +230,15 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
     if not force and out.is_file() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
         kind = "a model" if not endings else f"a {ending.removeprefix('.')} file"
         raise CommandError(f"{name!r} exists and is not {kind}; name another file, or replace it with --force.")
+
+
+def save_picture(display: Display, path: Path) -> None:
+    """Draw a display into a file, in the format of the file's ending."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    with replacing(path) as partial:
+        display.plot().figure_.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
 
 
 def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:

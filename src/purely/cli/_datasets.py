@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,27 +11,16 @@ import typer
 from purely import datasets
 from purely.cli import _options as o
 from purely.cli._data import check_output
-from purely.cli._session import CommandError, Session, with_options
+from purely.cli._session import CommandError, Session, group
 from purely.tables.errors import nearest
 from purely.tables.writing import ENDINGS, writing_table
-
-#: Datasets with their fetchers.
-FETCHERS = {
-    "ijcnn1": "fetch_ijcnn1",
-    "a9a": "fetch_a9a",
-    "mushrooms": "fetch_mushrooms",
-    "phishing": "fetch_phishing",
-    "mnist": "fetch_mnist",
-    "fashion-mnist": "fetch_fashion_mnist",
-    "20news": "fetch_20newsgroups_comp_sci",
-}
 
 
 def _fetch(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(FETCHERS) + ".", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(datasets.FETCHERS) + ".", show_default=False)],
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV or Parquet.", show_default=False)],
+    out: o.OutTable,
     positives: Annotated[int, typer.Option(min=1, help="Labelled positives.")] = 1000,
     unlabelled: Annotated[int, typer.Option(min=1, help="Unlabelled rows.")] = 4000,
     class_prior: Annotated[
@@ -44,7 +32,7 @@ def _fetch(
     ] = True,
     force: o.Force = False,
 ) -> None:
-    """Draw a positive-unlabelled file from a dataset, with the truth beside it.
+    """Draw a positive-unlabelled file, with the truth beside it.
 
     The file has the columns of the dataset, 'label' (1 for labelled positives,
     empty for unlabelled rows) and 'truth' (1 or 0), which learning must not see:
@@ -54,22 +42,25 @@ def _fetch(
       purely datasets fetch a9a --out a9a.csv
       purely fit a9a.csv --drop truth -o a9a.purely
     """
-    if name not in FETCHERS:
-        raise CommandError(f"there is no dataset {name!r}; {nearest(name, FETCHERS)}", 2)
+    if name not in datasets.FETCHERS:
+        raise CommandError(f"there is no dataset {name!r}; {nearest(name, datasets.FETCHERS)}", 2)
     check_output(out, [], endings=ENDINGS, force=force)
     with writing_table(out) as writer:
         with session.step(f"Reading {name}"):
             options = {"return_text": True} if name == "20news" else {}
-            bunch = getattr(datasets, FETCHERS[name])(download_if_missing=download, **options)
-        draw = datasets.make_pu(
-            np.arange(len(bunch.target))[:, None],
-            bunch.target,
-            n_positive=positives,
-            n_unlabelled=unlabelled,
-            class_prior=class_prior,
-            scenario=(scenario or o.Scenario.case_control).value,
-            random_state=session.seed,
-        )
+            bunch = datasets.FETCHERS[name](download_if_missing=download, **options)
+        try:
+            draw = datasets.make_pu(
+                np.arange(len(bunch.target))[:, None],
+                bunch.target,
+                n_positive=positives,
+                n_unlabelled=unlabelled,
+                class_prior=class_prior,
+                scenario=(scenario or o.Scenario.case_control).value,
+                random_state=session.seed,
+            )
+        except datasets.DrawError as error:
+            raise CommandError(f"{error.lack} {error.remedy}.".replace("class_prior", "--class-prior")) from None
         order = np.random.default_rng(session.seed).permutation(draw.y.size)
         label, truth = draw.y[order], draw.y_true[order]
         columns = _columns(bunch, draw.X[order, 0])
@@ -109,12 +100,10 @@ def _list(session: Session, ctx: typer.Context) -> None:
       purely datasets fetch 20news --positives 800 --out news.csv
     """
     if ctx.invoked_subcommand is None:
-        known = {name: datasets.DESCRIPTIONS[name] for name in FETCHERS}
+        known = {name: datasets.DESCRIPTIONS[name] for name in datasets.FETCHERS}
         session.table(["name", "what it is"], list(known.items()), text_columns=2)
         session.say("", "purely datasets fetch NAME --out FILE draws a positive-unlabelled file.")
         session.finish({"datasets": known})
 
 
-app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
-app.callback()(with_options(_list))
-app.command("fetch", short_help="Draw a positive-unlabelled file.")(with_options(_fetch))
+app = group(_list, fetch=_fetch)

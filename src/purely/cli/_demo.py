@@ -22,7 +22,7 @@ def app(
         "demo-output"
     ),
 ) -> None:
-    """The whole story on artificial data with known truth; nothing is downloaded.
+    """All five questions on artificial data with known truth; nothing is downloaded.
 
     For example:
       purely demo

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score, brier_score_loss, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    brier_score_loss,
+    precision_recall_fscore_support,
+    recall_score,
+    roc_auc_score,
+)
 
 from purely.classifiers import PUClassifier
-from purely.classifiers.thresholds import check_threshold
+from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import find_label
-from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, command
-from purely.crossfit import are_training_rows
+from purely.cli._scoring import ScoredFile, load_model
+from purely.cli._session import CommandError, Session, cells, command, known, three_digits
+from purely.crossfit import out_of_fold
 from purely.files import shown
 from purely.metrics import PUReport, pu_ranking_gain, pu_report
-from purely.tables import LabelRule, TableSource, find_label_rule
-from purely.tables.labels import LabelValues
+from purely.tables import LabelRule
 
 Floats = NDArray[np.float64]
 
@@ -34,9 +39,7 @@ def app(
     model: o.Model,
     files: o.Files,
     *,
-    label: o.Label = None,
-    positive: o.Positive = None,
-    negative: o.Negative = None,
+    labelling: o.Labelling,
     truth: Annotated[str | None, typer.Option(metavar="COLUMN", help="Column with the true classes.")] = None,
     truth_positive: Annotated[str | None, typer.Option(metavar="VALUE", help="Its positive value.")] = None,
     threshold: Annotated[
@@ -47,16 +50,16 @@ def app(
     ] = None,
     reading: o.Reading,
 ) -> None:
-    """Can it be trusted? Accuracy, precision, recall and more without negatives.
+    """Can the model be trusted? Accuracy, precision, recall and more without negatives.
 
-    Give it rows that the model was not trained on. Of the file it was trained on,
-    each row is scored by models that have not seen it.
+    Give it rows that the model was not trained on. If you give it the training
+    file, each row is scored by models that have not seen it.
 
     Does PU learning help here? The last sentence compares the model with a plain
     forest that tells positives from the pool.
 
-    Known negatives in the label column (0 beside empty labels) are used: what they
-    and the labelled positives give is printed beside the estimates. With --truth,
+    If the label column has known negatives (0 beside empty labels), the values on
+    these and the labelled positives are printed beside the estimates. With --truth,
     a column with the true classes of all rows, the true values are printed.
 
     For example:
@@ -68,43 +71,37 @@ def app(
     scorer.with_plain = isinstance(scorer.classifier, PUClassifier)
     source = reading.open_all(files)
     origin, classifier = scorer.origin, scorer.classifier
-    column = find_label(source, label or (origin.label if origin.label in source.names else None))
-    if column == origin.label:
-        positive, negative = positive or origin.positive, negative or origin.negative
-    asked = _Asked(column, positive, negative, truth, truth_positive)
-    rule, kind, is_true, probability, plain = _score(session, scorer, source, asked)
+    labelling = labelling.as_in(origin, source.names if files.pool is None else [])
+    column = find_label(source, labelling.label)
+    source.check_columns([truth] if truth else [], "truth column")
+    with session.step("Scoring rows") as step:
+        scored = scorer.score_file(source, [column, *([truth] if truth else [])], step)
+    rule, kind = scored.kinds(column, labelling.positive, labelling.negative)
+    probability, plain = scored.probability, scored.plain
+    is_true = None if truth is None else _truth(scored, truth, truth_positive)
     session.note(*source.notes, *rule.notes)
     used = kind >= 0
     seen = kind.size == origin.n_rows and files.name == origin.file
-    stored = getattr(classifier, "oof_probability_", None)
-    out_of_fold = seen and stored is not None and are_training_rows(stored, probability[used])
-    if out_of_fold:
+    stored = out_of_fold(classifier, probability[used]) if seen else None
+    if stored is not None:
         probability[used] = stored
-        plain = None if plain is None else _filled(plain, used, classifier.plain_log_odds())
+        if plain is not None:
+            plain[:, used] = classifier.plain_log_odds()
         session.note("this is the file the model was trained on: each row was scored by models that have not seen it.")
     elif seen:
         session.note(
-            "this looks like the file the model was trained on: estimates on rows it has seen flatter it and mean "
-            "little; 'purely fit' has printed them out of fold, or give it new rows."
+            "this looks like the file that the model was trained on: on rows that it has seen, these estimates are too "
+            "good and mean little. Use those that 'purely fit' has printed, or give rows that are new to the model."
         )
     said: Any = scenario.value if scenario else getattr(classifier, "scenario", "case-control")
-    at = threshold or check_threshold(getattr(classifier, "threshold", 0.5))
+    at = threshold or threshold_of(classifier)
     y = kind[used].astype(int)
     with session.step("Estimating without negatives"):
-        report = pu_report(
-            y,
-            probability[used],
-            classifier,
-            at,
-            scenario=said,
-            out_of_fold=out_of_fold,
-            random_state=session.seed,
-        )
+        p, unseen = probability[used], stored is not None
+        report = pu_report(y, p, classifier, at, scenario=said, out_of_fold=unseen, random_state=session.seed)
     gain = None
-    if plain is not None and (out_of_fold or not seen):
-        gain = pu_ranking_gain(
-            y, probability[used], plain[:, used], report.class_prior, scenario=said, out_of_fold=out_of_fold
-        )
+    if plain is not None and (unseen or not seen):
+        gain = pu_ranking_gain(y, p, plain[:, used], report.class_prior, scenario=said, out_of_fold=unseen)
     compared: dict[str, dict[str, float]] = {}
     if rule.n_negative:
         compared["known"] = known_metrics(kind, probability, at, report.class_prior.value)
@@ -125,67 +122,20 @@ def app(
             "negatives": rule.n_negative,
             "threshold": at,
             "class_prior": report.class_prior.value,
-            "class_prior_interval": [report.class_prior.low, report.class_prior.high],
-            "estimates": {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in report.estimates.items()},
-            "gain": None
-            if gain is None
-            else {"verdict": gain.verdict, **vars(gain), "difference": vars(gain.difference)},
+            "class_prior_interval": report.class_prior.interval,
+            "estimates": {name: estimate.numbers for name, estimate in report.estimates.items()},
+            "gain": gain and {"verdict": gain.verdict, **vars(gain), "difference": vars(gain.difference)},
             "notes": list(report.notes),
             **{{"known": "known_negatives", "true": "truth"}[name]: values for name, values in compared.items()},
         }
     )
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """Columns with labels and truth, and the values that were named."""
-
-    label: str
-    positive: str | None
-    negative: str | None
-    truth: str | None
-    truth_positive: str | None
-
-
-def _score(
-    session: Session, scorer: Scorer, source: TableSource, asked: _Asked
-) -> tuple[LabelRule, NDArray[np.int8], NDArray[np.bool_] | None, Floats, Floats | None]:
-    """Score a file in one pass.
-
-    Returns the rule of the labels and, of each row, what it is by that rule, whether it is truly positive, its
-    probability, and what a plain forest says of it, where the model has one.
-    """
-    truth = asked.truth
-    source.check_columns([truth] if truth else [], "truth column")
-    columns = [asked.label, *([truth] if truth else [])]
-    values = [LabelValues(name, source.name, most=1 << 40) for name in columns]
-    numbers: list[list[Any]] = [[] for _ in columns]
-    probabilities, forest = [], []
-    with session.step("Scoring rows") as step:
-        for scored in scorer.score(source, columns):
-            for own, value, name in zip(numbers, values, columns, strict=True):
-                own.append(value.read(scored.batch.column(name)))
-            probabilities.append(scored.probability)
-            if scored.plain is not None:
-                forest.append(scored.plain)
-            step.reach(source.done)
-    rule = find_label_rule(asked.label, values[0].spelt(), asked.positive, asked.negative, file=source.name)
-    kind, probability = rule.kinds[np.concatenate(numbers[0])], np.concatenate(probabilities)
-    plain = np.concatenate(forest, axis=1) if forest else None
-    if truth is None:
-        return rule, kind, None, probability, plain
-    if values[1].counts[0]:
-        raise CommandError(
-            f"{source.name}: the truth column {shown(truth)!r} is empty in {values[1].counts[0]:,} rows; fill it."
-        )
-    of_truth = find_label_rule(truth, values[1].spelt(), asked.truth_positive, file=source.name)
-    return rule, kind, of_truth.kinds[np.concatenate(numbers[1])] == 1, probability, plain
-
-
-def _filled(values: Floats, where: NDArray[np.bool_], by: Floats) -> Floats:
-    filled = values.copy()
-    filled[:, where] = by
-    return filled
+def _truth(scored: ScoredFile, column: str, positive: str | None) -> NDArray[np.bool_]:
+    """Which records are truly positive."""
+    if empty := scored.values[column].counts[0]:
+        raise CommandError(f"{scored.name}: the truth column {shown(column)!r} is empty in {empty:,} rows; fill it.")
+    return scored.kinds(column, positive, None)[1] == 1
 
 
 def known_metrics(kind: NDArray[np.int8], probability: Floats, threshold: float, prior: float) -> dict[str, float]:
@@ -200,29 +150,29 @@ def true_metrics(
     truth: NDArray[np.bool_], probability: Floats, threshold: float, weight: Floats | None = None
 ) -> dict[str, float]:
     """Metrics against true classes, under the names that the estimates have; NaN where they are not defined."""
+    nothing, called = float("nan"), probability > threshold
     weight = np.full(truth.size, 1.0 / truth.size) if weight is None else weight
-    called, nothing = probability > threshold, float("nan")
-    p, hit, alarm = (float(weight[mask].sum()) for mask in (truth, called & truth, called & ~truth))
-    precision = hit / (hit + alarm) if hit + alarm else nothing
-    recall, specificity = (hit / p if p else nothing), (1.0 - alarm / (1.0 - p) if p < 1.0 else nothing)
-    both = 0.0 < p < 1.0
+    how: dict[str, Any] = {"sample_weight": weight, "zero_division": nothing}
+    p = float(weight[truth].sum())
+    accuracy = accuracy_score(truth, called, sample_weight=weight)
+    precision, recall, f1, _ = precision_recall_fscore_support(truth, called, average="binary", **how)
+    specificity = recall_score(truth, called, pos_label=False, **how)
     place = np.minimum((probability * N_BINS).astype(int), N_BINS - 1)
     gap = np.bincount(place, weight * (truth - probability), N_BINS)
-    wrong = alarm + p - hit
+    of_scores = {"roc_auc": roc_auc_score, "average_precision": average_precision_score, "brier": brier_score_loss}
     return {
-        "accuracy": 1.0 - wrong,
+        "accuracy": accuracy,
         "precision": precision,
         "recall": recall,
-        "f1": 2 * precision * recall / (precision + recall) if hit else 0.0,
+        "f1": 0.0 if np.isnan(f1) else f1,
         "specificity": specificity,
         "balanced_accuracy": 0.5 * (recall + specificity),
         "lift": precision / p if p else nothing,
-        "risk": wrong,
-        "roc_auc": float(roc_auc_score(truth, probability, sample_weight=weight)) if both else nothing,
-        "average_precision": float(average_precision_score(truth, probability, sample_weight=weight))
-        if both
-        else nothing,
-        "brier": float(brier_score_loss(truth, probability, sample_weight=weight)) if both else nothing,
+        "risk": 1.0 - accuracy,
+        **{
+            name: metric(truth, probability, sample_weight=weight) if 0.0 < p < 1.0 else nothing
+            for name, metric in of_scores.items()
+        },
         "calibration_error": float(np.abs(gap).sum()),
     }
 
@@ -239,8 +189,8 @@ def _print(session: Session, report: PUReport, compared: dict[str, dict[str, flo
     session.table(
         ["", "estimate", f"{level:.0%} interval", *compared],
         [
-            [name, f"{e.value:.3f}", f"[{e.low:.3f}, {e.high:.3f}]", *(_number(v[name]) for v in compared.values())]
-            for name, e in report.estimates.items()
+            [name, *cells(estimate, three_digits), *(known(v[name], three_digits) for v in compared.values())]
+            for name, estimate in report.estimates.items()
         ],
     )
     session.say("", f"Above the threshold: {report.predicted_share:.1%} of the unlabelled rows.")
@@ -249,7 +199,3 @@ def _print(session: Session, report: PUReport, compared: dict[str, dict[str, flo
             "'known' compares labelled positives with known negatives, weighted by the class prior: the truth, where "
             "the known negatives are typical of all negatives."
         )
-
-
-def _number(value: float) -> str:
-    return "-" if np.isnan(value) else f"{value:.3f}"

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import purely
 from purely.cli import _options as o
 from purely.cli._data import check_output
@@ -20,13 +18,11 @@ def app(
     session: Session,
     model: o.Model,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="A file that ends in .onnx.")],
-    exact: Annotated[
-        bool, typer.Option("--exact", help="Multiply the stack out; no network that imitates it.")
-    ] = False,
+    out: Annotated[Path, o.output("FILE", "A file that ends in .onnx.")],
+    exact: Annotated[bool, o.flag("--exact", "Multiply the stack out; no network that imitates it.")] = False,
     force: o.Force = False,
 ) -> None:
-    """A model as an ONNX graph, for engines that know nothing of Python.
+    """Write a model as an ONNX graph, for use without Python.
 
     The graph takes the columns that the model was trained on as one matrix of
     numbers in double precision, X, and gives score (log-odds) and probability of

@@ -12,17 +12,17 @@ import typer
 from sklearn.pipeline import Pipeline
 
 import purely
-from purely.class_prior import Prior
 from purely.classifiers import NNPUClassifier, PUClassifier
 from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS
-from purely.classifiers.thresholds import check_threshold
+from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training, scenario_of
-from purely.cli._session import CommandError, Session, command, percent, seconds
+from purely.cli._session import CommandError, Session, cells, command, percent, said_of_prior, seconds, three_digits
 from purely.exceptions import DistillationError
 from purely.files import replacing, shown
 from purely.labels import Scenario
 from purely.metrics import pu_report
+from purely.metrics.estimate import Resampling
 
 #: Rows times weights of a network up to which "auto" trains full networks on a CPU: some minutes.
 FULL_ON_CPU = 4.0e9
@@ -45,30 +45,31 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="MODEL", help="Model file to write.", show_default=False)],
+    out: Annotated[Path, o.output("MODEL", "Model file to write.")],
     sampling: o.Sampling,
     size: Annotated[Size, typer.Option(help="How much is trained, see above.")] = Size.auto,
     class_prior: o.ClassPrior = None,
     scenario: o.ScenarioOption = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue a fit that was killed.")] = False,
+    resume: Annotated[bool, o.flag("--resume", "Continue a fit that was killed.")] = False,
     device: o.DeviceOption = o.Device.auto,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """Which ones? Learn a classifier with honest probabilities, and save it.
+    """Which ones? Learn a classifier with calibrated probabilities, and save it.
 
-    The class prior is estimated (or given with --class-prior), members are trained
-    and calibrated, and what the model is worth is estimated out of fold.
+    The class prior is estimated (or given with --class-prior), several models are
+    trained and calibrated, and how good they are is estimated on rows that they
+    were not trained on.
 
     Sizes:
       full      what we recommend: trees, forest, boosting, linear and kernel
-                logistic regression, weighed by how they do out of fold, and
-                from 64 columns on fifteen networks of 3 x 100
+                logistic regression; the better a model predicts, the more it
+                counts; with 64 columns or more also fifteen networks of 3 x 100
       compact   the same with five smaller networks of 2 x 50
       light     trees, boosting, a kernel and a logistic regression, in about
                 half the time; needs no torch
       fast      one small network; for scoring many millions of rows
-      auto      full on a GPU or where it takes a few minutes, else compact
+      auto      full on a GPU or if it takes only a few minutes, else compact
 
     For example:
       purely fit positives.csv pool.csv -o fraud.purely
@@ -116,7 +117,7 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
 
     if device == o.Device.auto and torch.cuda.is_available():
         return Size.full
-    session.note("full networks would take long here, so compact ones were trained (--size full insists).")
+    session.note("full networks would take long here, so compact ones were trained (--size full trains full ones).")
     return Size.compact
 
 
@@ -164,56 +165,34 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
         session.note(f"{error} So 'purely predict' will use the model as it was fitted, which is slower.")
 
 
-def said_of_prior(prior: Prior) -> str:
-    """The class prior for a line: the bound first where the data determine no value."""
-    if prior.known:
-        return f"{percent(prior.value)}, as given"
-    between = f"between {percent(prior.low)} and {percent(prior.high)}"
-    if prior.determined:
-        return f"{percent(prior.value)}, {between} ({prior.level:.0%} interval)"
-    return f"at most {percent(prior.upper_bound or prior.high)} (estimate {percent(prior.value)}, {between})"
-
-
 def _describe(
     session: Session, data: TrainingData, model: PUClassifier, size: Size, scenario: Scenario
 ) -> dict[str, Any]:
     """Print what the model is worth, and return it."""
-    prior, (low, high) = model.class_prior_, model.class_prior_interval_
+    prior, how = model.prior_, Resampling(scenario=scenario, random_state=session.seed)
     with session.step("Estimating without negatives"):
-        report = pu_report(
-            data.y,
-            model.oof_probability_,
-            model,
-            check_threshold(model.threshold),
-            scenario=scenario,
-            out_of_fold=True,
-            random_state=session.seed,
-        )
+        report = pu_report(data.y, model.oof_probability_, model, threshold_of(model), out_of_fold=True, **how)
     pool = model.unlabelled_prior_ * data.rule.n_unlabelled
     networks = "with" if any(member.name == "networks" for member in model.members_) else "without"
     session.say(
         data.line(),
         f"{networks} networks (--size {size}); trained in {seconds(session)}",
         "",
-        f"class prior   {said_of_prior(model.prior_)}",
+        f"class prior   {said_of_prior(prior)}",
         f"              about {pool:,.0f} ({percent(model.unlabelled_prior_)}) of the unlabelled rows are positive",
         "",
         f"Out of fold at the threshold {report.threshold:g}, estimated without negatives:",
     )
     session.table(
         ["", "value", f"{report['precision'].level:.0%} interval"],
-        [
-            [name, f"{report[name].value:.3f}", f"[{report[name].low:.3f}, {report[name].high:.3f}]"]
-            for name in SHOWN
-            if name in report.estimates
-        ],
+        [[name, *cells(report[name], three_digits)] for name in SHOWN if name in report.estimates],
     )
     return {
         "size": size.value,
-        "class_prior": prior,
-        "class_prior_interval": [low, high],
-        "class_prior_at_most": model.prior_.upper_bound,
-        "class_prior_determined": model.prior_.determined,
+        "class_prior": prior.value,
+        "class_prior_interval": prior.interval,
+        "class_prior_at_most": prior.upper_bound,
+        "class_prior_determined": prior.determined,
         "unlabelled_prior": model.unlabelled_prior_,
-        "estimates": {n: {"value": e.value, "low": e.low, "high": e.high} for n, e in report.estimates.items()},
+        "estimates": {name: estimate.numbers for name, estimate in report.estimates.items()},
     }

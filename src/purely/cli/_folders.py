@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -26,11 +27,10 @@ from purely.cli._session import CommandError, Session, explain, percent
 from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.files import FileError, shown
 from purely.progress import track
-from purely.tables.folder import PlacedFile, PlacedSource, close, find_files
+from purely.tables.folder import PlacedFile, find_files
 from purely.tables.formats import COMPRESSIONS
+from purely.tables.source import PlacedSource
 from purely.tables.writing import ENDINGS, writing_table
-
-__all__ = ["FolderTask", "predict_folder"]
 
 #: Name of the journal; tools that read folders pass over names with a dot.
 JOURNAL = ".purely-scored.jsonl"
@@ -85,7 +85,6 @@ class FileScores:
     tally : Tally
     unseen, unreadable : dict of str to int
         Values that the model could not use, by column.
-    n_formulas : int
     error : str
         Why there are no scores; empty where there are.
     """
@@ -94,7 +93,6 @@ class FileScores:
     tally: Tally
     unseen: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
-    n_formulas: int = 0
     error: str = ""
 
 
@@ -142,7 +140,6 @@ def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> di
         )
     if task.out.exists() and not task.out.is_dir():
         raise CommandError(f"{shown(task.out, 120)!r} is a file; the scores of a folder need a folder.", 2)
-    places: dict[Path, Path] = {}
     taken: dict[Path, Path] = {}
     for file in files:
         out = output_of(file, task.out)
@@ -150,13 +147,12 @@ def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> di
             both = f"{shown(taken[out], 60)!r} and {shown(file.place, 60)!r}"
             raise CommandError(f"the scores of {both} would have the same name; rename one of the files.")
         check_output(out, [task.model, file.path], endings=ENDINGS, force=task.force)
-        places[file.place] = taken[out] = out
         taken[out] = file.place
     try:
         task.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"the folder {shown(task.out, 120)!r} cannot be made: {error.strerror}.") from error
-    return places
+    return {place: out for out, place in taken.items()}
 
 
 class Journal:
@@ -230,11 +226,8 @@ def score_file(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) 
     parent = os.getppid()
     try:
         scorer = _scorer(task.model, task.exact, task.promised, tuple(_stamp(task.model) or ()))
-        source = PlacedSource(file, task.reading.open(file.path))
-        try:
+        with closing(PlacedSource(task.reading.open(file.path), file.keys)) as source:
             return _write_scores(task, scorer.fresh(), source, file, out, journal, parent)
-        finally:
-            close(source)
     except Exception as error:
         sentence = explain(error)
         name = str(file.place)
@@ -258,7 +251,7 @@ def _write_scores(
             if os.getppid() != parent:  # the process that asked for it is gone: another one may be at work
                 raise CommandError("the process that started this one has ended.")
             writer.write(label_rows(batch, tally))
-        scores = FileScores(str(file.place), tally, dict(scorer.unseen), dict(scorer.unreadable), writer.n_formulas)
+        scores = FileScores(str(file.place), tally, dict(scorer.unseen), dict(scorer.unreadable))
         writer.when_whole = lambda partial: journal.add(scores, file, partial)
     return scores
 
@@ -284,11 +277,5 @@ def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: lis
         f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
         f"The scores are in {task.out}",
     )
-    result = {
-        **whole.summary(),
-        "distilled": scorer.distilled,
-        "files": len(files),
-        "files_before": before,
-        "out": str(task.out),
-    }
-    session.finish(result)
+    counts = {"files": len(files), "files_before": before}
+    session.finish({**whole.summary(), "distilled": scorer.distilled, **counts, "out": task.out})

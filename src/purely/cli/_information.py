@@ -11,6 +11,7 @@ from purely.cli import _options as o
 from purely.cli._data import TrainingData, load_training, scenario_of
 from purely.cli._session import Session, command
 from purely.smi import PUSMI, InformationInterval, SMIInterval, independence_test, rank_features
+from purely.smi.features import most_different
 
 
 @command(max_rows=20_000)
@@ -81,15 +82,16 @@ def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -
     names, owner = data.encoder.columns_, data.encoder.feature_owner_
     if names == ["features"]:  # a matrix without names of its own: its columns are ranked
         names, owner = list(data.encoder.get_feature_names_out()), np.arange(data.X.shape[1])
-    chosen = _most_promising(data, owner, top)
-    groups = {str(names[j]): np.flatnonzero(owner == j).tolist() for j in chosen}
+    columns = {str(name): np.flatnonzero(owner == j).tolist() for j, name in enumerate(names)}
+    groups = most_different(data.X, data.y, columns, top)
     with session.step(f"Ranking {len(groups)} columns"):
         ranked = rank_features(data.X, data.y, groups=groups, estimator=estimator)
-    parts = (ranked.alone, ranked.alone_error, ranked.loss, ranked.loss_error)
+    keys = ("alone", "alone_error", "loss", "loss_error")
+    rows = {name: [getattr(ranked, key)[i] for key in keys] for i, name in enumerate(ranked.names)}
     session.say("")
     session.table(
         ["column", "alone", "±", "lost without it", "±"],
-        [[name, *(f"{v:.4f}" for v in values)] for name, *values in zip(ranked.names, *parts, strict=True)],
+        [[name, *(f"{v:.4f}" for v in values)] for name, values in rows.items()],
     )
     if np.any(ranked.loss < -2.0 * ranked.loss_error):
         session.say("A loss below 0: without that column, the information is estimated better.")
@@ -97,18 +99,4 @@ def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -
         session.say(
             f"{len(groups)} of {len(names):,} columns, those that differ most between the two kinds of rows (--top)."
         )
-    keys = ("alone", "alone_error", "loss", "loss_error")
-    return [
-        {"name": name, **dict(zip(keys, values, strict=True))}
-        for name, *values in zip(ranked.names, *parts, strict=True)
-    ]
-
-
-def _most_promising(data: TrainingData, owner: Any, top: int) -> list[int]:
-    """Columns whose means differ most between positives and unlabelled rows."""
-    X, positive = data.X, data.y == 1
-    mean_p, mean_u = (np.asarray(X[mask].mean(axis=0)).ravel() for mask in (positive, ~positive))
-    square = np.asarray((X.multiply(X) if hasattr(X, "multiply") else X * X).mean(axis=0)).ravel()
-    spread = np.sqrt(np.maximum(square - np.asarray(X.mean(axis=0)).ravel() ** 2, 1e-12))
-    effect = np.bincount(owner, ((mean_p - mean_u) / spread) ** 2)
-    return sorted(np.argsort(-effect, kind="stable")[:top].tolist())
+    return [{"name": name, **dict(zip(keys, values, strict=True))} for name, values in rows.items()]

@@ -31,7 +31,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     leaks = find_leaks(data.X, positive, data.encoder, session.seed)
     copies = count_copies(data.X, positive)
     empty = count_empty(data.table.drop_columns(rule.column))
-    how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "by the usual rule"
+    how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "recognised"
     label = f"label column      {shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})"
     missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
     if isinstance(data.source, Pair):
@@ -41,7 +41,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         label,
         f"labelled          {rule.n_positive:,} rows ({percent(rule.n_positive / data.n_rows)})",
         f"unlabelled        {rule.n_unlabelled:,} rows{missing}",
-        *([f"known negatives   {rule.n_negative:,} rows, set aside for learning"] if rule.n_negative else []),
+        *([f"known negatives   {rule.n_negative:,} rows, not used for learning"] if rule.n_negative else []),
         *([f"carried along     {', '.join(sampling.id)}"] if sampling.id else []),
         *([f"left out          {', '.join(sampling.drop)}"] if sampling.drop else []),
         f"copies            {copies.positive:,} labelled and {copies.unlabelled:,} unlabelled rows repeat another row",
@@ -76,6 +76,11 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         session.note(
             f"column {shown(leak.column)!r} {leak.sign}. If that is because of the label, leave it out: --drop "
             f"{shown(leak.column)}"
+        )
+    if copies.shared:
+        session.note(
+            "labelled rows that are also among the unlabelled ones will be on the list of 'purely predict'. If the "
+            "unlabelled rows are what is left after labelling (single-sample), delete them there first."
         )
     if data.sampled:
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")

@@ -11,10 +11,10 @@ import typer
 
 from purely.audit import Batch, Look, Monitor
 from purely.cli import _options as o
-from purely.cli._data import check_output
+from purely.cli._data import check_output, save_picture
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, command, percent
-from purely.files import replacing
+from purely.cli._session import CommandError, Session, cells, command, percent
+from purely.plotting import MonitorDisplay
 from purely.tables import TableSource
 
 #: Exit status where something has changed; 1 and 2 stand for errors.
@@ -39,9 +39,9 @@ def app(
 
     The first file is the reference. Every later one is compared with it: the mean
     probability, the distribution of the scores, and each column. However many
-    files there are, a false alarm comes with probability --alpha at most, as long
-    as the files are given in their order, new ones last. The exit status is 3
-    where something has changed.
+    files there are, the probability of a false alarm is at most --alpha, as long as
+    the files are in the order of time, new ones last. If something has changed, the
+    exit status is 3.
 
     For example:
       purely monitor fraud.purely january.csv february.csv march.csv
@@ -63,7 +63,7 @@ def app(
     assert monitor is not None
     _say(session, monitor)
     if plot is not None:
-        _draw(monitor, plot)
+        save_picture(MonitorDisplay.from_monitor(monitor), plot)
         session.say(f"The picture is in {plot}")
     scorer.say_ignored(session)
     changed = any(look.changed for look in monitor.looks)
@@ -101,8 +101,7 @@ def _say(session: Session, monitor: Monitor) -> None:
                 look.name,
                 ", ".join(look.changed) or "nothing",
                 f"{look.rows:,}",
-                percent(look.share.value),
-                f"[{percent(look.share.low)}, {percent(look.share.high)}]",
+                *cells(look.share, percent),
             ]
             for look in monitor.looks
         ],
@@ -110,7 +109,7 @@ def _say(session: Session, monitor: Monitor) -> None:
     )
     session.say(
         "",
-        f"Nothing has changed, as far as {len(monitor.looks)} looks can tell."
+        f"No change was found in {len(monitor.looks)} {'comparison' if len(monitor.looks) == 1 else 'comparisons'}."
         if not any(look.changed for look in monitor.looks)
         else "Something has changed: the model's probabilities may be off. An audit of a recent batch would tell "
         "(purely audit draw).",
@@ -118,27 +117,6 @@ def _say(session: Session, monitor: Monitor) -> None:
 
 
 def _plain(look: Look) -> dict[str, Any]:
-    return {
-        "file": look.name,
-        "rows": look.rows,
-        "share": look.share.value,
-        "share_interval": [look.share.low, look.share.high],
-        "p_share": look.p_share,
-        "p_scores": look.p_score,
-        "p_columns": look.p_column,
-        "column": look.column,
-        "level": look.level,
-        "changed": list(look.changed),
-    }
-
-
-def _draw(monitor: Monitor, path: Path) -> None:
-    """Shares with their intervals; what has changed is red."""
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    from purely.plotting import plot_monitor
-
-    figure = plot_monitor(monitor).figure_
-    with replacing(path) as partial:
-        figure.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
+    told = {"share": look.share.value, "share_interval": [look.share.low, look.share.high], "changed": look.changed}
+    names = {"name": "file", "p_score": "p_scores", "p_column": "p_columns"}
+    return {names.get(key, key): value for key, value in vars(look).items() if key != "number"} | told

@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
 import typer
 
+from purely.tables import Origin
 from purely.tables.folder import FolderSource, find_files
 from purely.tables.formats import FORMATS, open_table
 from purely.tables.source import MAX_EXPANSION, Pair, TableSource
-
-__all__ = [
-    "ClassPrior",
-    "Device",
-    "DeviceOption",
-    "EscapeFormulas",
-    "Files",
-    "Force",
-    "Label",
-    "Model",
-    "Negative",
-    "Positive",
-    "Reading",
-    "Sampling",
-    "Scenario",
-    "ScenarioOption",
-    "Table",
-    "share",
-]
 
 FileFormat = StrEnum("FileFormat", {name: name for name in FORMATS})  # type: ignore[misc]
 
@@ -56,6 +39,18 @@ def _share(value: float | None) -> float | None:
     return value
 
 
+def flag(name: str, help: str) -> typer.models.OptionInfo:
+    """An option that is there or not."""
+    option: typer.models.OptionInfo = typer.Option(name, help=help)
+    return option
+
+
+def output(metavar: str, help: str) -> typer.models.OptionInfo:
+    """What is written."""
+    option: typer.models.OptionInfo = typer.Option("--out", "-o", metavar=metavar, help=help, show_default=False)
+    return option
+
+
 def share(help: str, *names: str) -> typer.models.OptionInfo:
     """An option that is a number strictly between 0 and 1."""
     option: typer.models.OptionInfo = typer.Option(*names, callback=_share, metavar="P", help=help)
@@ -65,20 +60,11 @@ def share(help: str, *names: str) -> typer.models.OptionInfo:
 _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
 Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
 Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
-Force = Annotated[bool, typer.Option("--force", help="Replace an output that is not of its kind.")]
+Force = Annotated[bool, flag("--force", "Replace an existing file of another kind.")]
 EscapeFormulas = Annotated[
-    bool, typer.Option("--escape-formulas", help="Put ' before ids that a spreadsheet would take for formulas.")
+    bool, flag("--escape-formulas", "Put ' before texts that a spreadsheet would take for formulas.")
 ]
-Label = Annotated[
-    str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
-]
-Positive = Annotated[
-    str | None, typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, positive]")
-]
-Negative = Annotated[
-    str | None,
-    typer.Option(metavar="VALUE", help="Value of known negatives, set aside for learning; none: there are none."),
-]
+OutTable = Annotated[Path, output("FILE", "CSV, TSV or Parquet.")]
 ScenarioOption = Annotated[
     Scenario | None,
     typer.Option(
@@ -87,7 +73,7 @@ ScenarioOption = Annotated[
         "of one after labelling, as in a table of reported frauds.  [default: case-control]",
     ),
 ]
-ClassPrior = Annotated[float | None, share("Share of positives in the population, where it is known.", "--class-prior")]
+ClassPrior = Annotated[float | None, share("Share of positives in the population, if you know it.", "--class-prior")]
 DeviceOption = Annotated[Device, typer.Option("--device", help="Where networks are trained.")]
 
 
@@ -98,7 +84,7 @@ class Files:
     file: Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
     pool: Annotated[
         Path | None,
-        typer.Argument(metavar="POOL", help="The unlabelled rows, where FILE has the positives.", show_default=False),
+        typer.Argument(metavar="POOL", help="The unlabelled rows, if FILE holds the positives.", show_default=False),
     ] = None
 
     @property
@@ -120,10 +106,14 @@ class Reading:
     delimiter: Annotated[
         str | None, typer.Option(metavar="CHARACTER", help="Delimiter of CSV.  [default: by the first lines]")
     ] = None
-    encoding: Annotated[str, typer.Option(metavar="NAME", help="Encoding of CSV and TSV, such as latin-1.")] = "utf-8"
-    no_header: Annotated[bool, typer.Option("--no-header", help="The first line is data; columns are c1, c2, ...")] = (
-        False
-    )
+    encoding: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Encoding of CSV and TSV, such as latin-1; for two files also two names: latin-1,utf-8.",
+        ),
+    ] = "utf-8"
+    no_header: Annotated[bool, flag("--no-header", "The first line is data; columns are c1, c2, ...")] = False
     max_expansion: Annotated[
         float,
         typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet."),
@@ -144,20 +134,43 @@ class Reading:
 
     def open_all(self, files: Files) -> TableSource:
         """Open one file, or positives and pool in two."""
-        parts = [self.open(path) for path in files.paths]
+        names = self.encoding.split(",")
+        each = names if len(names) == len(files.paths) else [self.encoding] * len(files.paths)
+        parts = [replace(self, encoding=name.strip()).open(path) for name, path in zip(each, files.paths, strict=True)]
         return parts[0] if len(parts) == 1 else Pair(*parts)
 
 
 @dataclass(frozen=True)
-class Sampling:
+class Labelling:
+    """Where the labels are, and what their values mean."""
+
+    label: Annotated[
+        str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
+    ] = None
+    positive: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, positive]"),
+    ] = None
+    negative: Annotated[
+        str | None,
+        typer.Option(metavar="VALUE", help="Value of known negatives, not used for learning; none: there are none."),
+    ] = None
+
+    def as_in(self, origin: Origin, names: Sequence[str]) -> Self:
+        """As in the fit, where the file has the fit's label column and nothing else is asked for."""
+        if origin.label not in names or self.label not in (None, origin.label):
+            return self
+        positive, negative = self.positive or origin.positive, self.negative or origin.negative
+        return replace(self, label=origin.label, positive=positive, negative=negative)
+
+
+@dataclass(frozen=True)
+class Sampling(Labelling):
     """Which columns play a part of their own, and how many rows are used."""
 
-    label: Label = None
-    positive: Positive = None
-    negative: Negative = None
     id: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Carried to the output, never a feature; may be given several times."),
+        typer.Option(metavar="COLUMN", help="Copied to the output, not used for learning; may be given several times."),
     ] = None
     drop: Annotated[
         list[str] | None,
@@ -165,5 +178,9 @@ class Sampling:
     ] = None
     max_rows: Annotated[
         int,
-        typer.Option(min=100, metavar="N", help="Unlabelled rows used, drawn at random from more; likewise positives."),
+        typer.Option(
+            min=100,
+            metavar="N",
+            help="Most unlabelled rows that are used, drawn at random from more; as many positives.",
+        ),
     ] = 50_000

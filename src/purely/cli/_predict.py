@@ -13,7 +13,7 @@ import pyarrow as pa
 import typer
 
 from purely.classifiers import threshold_for_share
-from purely.classifiers.thresholds import check_threshold
+from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
@@ -37,9 +37,7 @@ def app(
     model: o.Model,
     file: o.Table,
     *,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV or Parquet.  [default: CSV to stdout]")
-    ] = None,
+    out: Annotated[Path | None, o.output("FILE", "CSV, TSV or Parquet.  [default: CSV to stdout]")] = None,
     id: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN", help="Carried to the output; may be given several times.  [default: as in fit]"),
@@ -51,10 +49,10 @@ def app(
         float | None, o.share("Label so that at least this share of those labelled 1 is right, see above.")
     ] = None,
     recall: Annotated[float | None, o.share("Label so that at least this share of the positives is found.")] = None,
-    confidence: Annotated[float, o.share("How sure --precision and --recall have to be.")] = 0.9,
+    confidence: Annotated[float, o.share("Confidence with which --precision and --recall hold.")] = 0.9,
     share: Annotated[float | None, o.share("Label this share of the rows.")] = None,
     interval: Annotated[
-        bool, typer.Option("--interval", help="Also write the probabilities at both ends of the prior's interval.")
+        bool, o.flag("--interval", "Also write the probabilities at both ends of the prior's interval.")
     ] = False,
     top: Annotated[
         int | None,
@@ -66,8 +64,8 @@ def app(
     escape_formulas: o.EscapeFormulas = False,
     exact: Annotated[
         bool,
-        typer.Option(
-            "--exact", help="Use the model as it was fitted, not its fast form, which agrees to .01 on average."
+        o.flag(
+            "--exact", "Use the model as it was fitted, not its fast form, which differs by .01 at most, on average."
         ),
     ] = False,
     jobs: Annotated[
@@ -79,21 +77,20 @@ def app(
     """Which ones? Scores, probabilities and labels; files of any size, or a folder.
 
     The output has the id columns (or the record's number in the file, from 1), the
-    score (log-odds), the probability and the label (1 above the threshold). The
-    file appears under its name when it is whole.
+    score (log-odds), the probability and the label (1 above the threshold).
 
-    Of a folder of Parquet, CSV and Arrow files each file is scored into one of the
-    same name in another folder. Run again after it was stopped, the command does
-    the files that are missing, and no file twice.
+    A folder of Parquet, CSV and Arrow files is scored into another folder, each
+    file into one of the same name. If the command was stopped, run it again: it
+    scores only the files that are missing.
 
-    --precision and --recall are promises: the threshold is chosen from scores of
-    training rows by models that have not seen them, and allows for what is not
-    known about the share of positives. Where no threshold can promise a precision,
-    nothing is written.
+    --precision and --recall are promises. The threshold is chosen from scores of
+    training rows by models that have not seen them, and allows for the uncertainty
+    of the share of positives. If no threshold can promise the precision, nothing
+    is written.
 
-    --reasons 3 adds the three columns that move a row's score most away from that
-    of other rows of the file, and by how much; all columns together add up to the
-    difference. It takes longer: best with --top.
+    --reasons 3 adds the three columns that move a row's score most, compared with
+    other rows of the file, and by how much; all columns together add up to the
+    difference. This takes longer: use it with --top.
 
     For example:
       purely predict fraud.purely new.parquet -o scores.parquet
@@ -137,7 +134,7 @@ def app(
                 rows = _for_share(rows, share, tally)
             _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
-    session.note(*said_of_formulas(writer))
+    session.note(*source.notes, *said_of_formulas(writer))
     summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
@@ -146,9 +143,7 @@ def app(
         *(_expected(summary, confidence) if tally.positive else [f"The highest is {tally.highest:.4g}."]),
         f"{written} {out}",
     )
-    session.finish(
-        {**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": None if out is None else str(out)}
-    )
+    session.finish({**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": out})
 
 
 def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
@@ -156,7 +151,7 @@ def _threshold(classifier: Any, precision: float | None, recall: float | None, c
     if recall is not None:
         return float(classifier.threshold_for_recall(recall, confidence))
     if precision is None:
-        return check_threshold(getattr(classifier, "threshold", 0.5))
+        return threshold_of(classifier)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PromiseWarning)
         found = float(classifier.threshold_for_precision(precision, confidence))
@@ -180,8 +175,8 @@ def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
     ]
     if "precision_at_least" in summary:
         lines.append(
-            f"Of rows like the training rows at least {percent(summary['precision_at_least'])} are positive, with a "
-            f"confidence of {confidence:.0%}."
+            f"If these rows are like the training rows, at least {percent(summary['precision_at_least'])} of those are "
+            f"positive, with a confidence of {confidence:.0%}."
         )
     return lines
 

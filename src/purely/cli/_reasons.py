@@ -8,10 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from purely.cli._scoring import Scorer
-from purely.explain import Explanation, column_of_features, explain_rows, said_of
-from purely.files import shown
-
-__all__ = ["Reasons"]
+from purely.explain import column_of_features, explain_rows
 
 #: Rows of the file that each row is compared with.
 COMPARED = 32
@@ -52,20 +49,14 @@ class Reasons:
         found = explain_rows(
             self.classifier, X, self.background, groups=self.columns, n_samples=COMPARED, random_state=self.seed
         )
-        said = [self._said(found, cells, X, i) for i in range(batch.num_rows)]
+
+        def cell(row: int, name: str) -> object:
+            if name in cells.schema.names:
+                return cells.column(name)[row].as_py()
+            return float(X[row, self.columns.index(name)])  # a place of a vector or of a sparse row
+
+        said = found.said(cell, self.n)
         names = [name for name in batch.schema.names if name != self.CELLS]
         parts = [batch.column(name) for name in names]
         parts += [pa.array([row[k] if k < len(row) else None for row in said], pa.string()) for k in range(self.n)]
         return pa.record_batch(parts, names=[*names, *self.names])
-
-    def _said(self, found: Explanation, cells: pa.RecordBatch, X: Any, row: int) -> list[str]:
-        said = []
-        for j in found.strongest(self.n)[row]:
-            name = found.names[j]
-            if name in cells.schema.names:
-                value = cells.column(name)[row].as_py()
-            else:  # a place of a vector or of a sparse row
-                value = float(X[row, self.columns.index(name)])
-            value = value if value is None else shown(f"{value:.6g}" if isinstance(value, float) else value, 40)
-            said.append(said_of(shown(name), value, float(found.contributions[row, j])))
-        return said

@@ -19,7 +19,6 @@ from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
-from purely.tables.source import Pair
 
 
 @command(max_rows=10_000)
@@ -27,7 +26,7 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="HTML", help="Report to write.", show_default=False)],
+    out: Annotated[Path, o.output("HTML", "Report to write.")],
     model: Annotated[
         Path | None, typer.Option("--model", "-m", metavar="MODEL", help="What 'purely fit' has written.")
     ] = None,
@@ -106,8 +105,9 @@ def app(
         report.write(out)
     if fitted is not None and not report.answers["records"]["out_of_fold"] and _was_trained_on(fitted, files, data):
         session.note(
-            "the model was trained on this file, and its out-of-fold scores are of other rows of it (--max-rows): "
-            "precision and recall in the report flatter it. Report on rows that it has not seen."
+            "the model was trained on this file, and holds no scores of these rows by models that have not seen them "
+            "(other --max-rows than in the fit, or an audit has changed the model): precision, recall and checks in "
+            "the report may be wrong. Report on rows that it has not seen, or on the model before the audit."
         )
     session.say(data.line(), "", *_answers(report.answers), f"The report is in {out}")
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
@@ -116,13 +116,7 @@ def app(
 def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
     """Label and ids as in the fit, where nothing else is asked for."""
     origin = fitted.origin
-    if files.pool is None and asked.label in (None, origin.label):
-        asked = replace(
-            asked,
-            label=origin.label,
-            positive=asked.positive or origin.positive,
-            negative=asked.negative or origin.negative,
-        )
+    asked = asked.as_in(origin, [origin.label or ""] if files.pool is None else [])
     return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
 
 
@@ -131,9 +125,8 @@ def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
 
 
 def _records(data: TrainingData) -> Any:
-    """The rows as they were in the file, without vectors."""
-    left_out = Pair.LABEL if isinstance(data.source, Pair) else None
-    kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != left_out]
+    """The rows as they were in the file, without vectors and without the label, which unlabelled rows have not."""
+    kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != data.rule.column]
     return data.table.select(kept).to_pandas()
 
 

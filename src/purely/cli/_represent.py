@@ -11,7 +11,7 @@ import pyarrow as pa
 import typer
 
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, check_output, load_training, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training, save_picture, scenario_of
 from purely.cli._scoring import map_ordered
 from purely.cli._session import Session, command
 from purely.files import replacing
@@ -26,7 +26,7 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="FILE", help="CSV, TSV or Parquet.", show_default=False)],
+    out: o.OutTable,
     sampling: o.Sampling,
     components: Annotated[int, typer.Option(min=1, max=1000, help="Components.")] = 2,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the first two components.")] = None,
@@ -37,7 +37,7 @@ def app(
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
-    """What do the data look like with everything else stripped away? PURL.
+    """What do the data look like in a few dimensions that keep the signal? PURL.
 
     Writes the components and the density ratio p(x|positive) / p(x) of every row
     of the file: above 1, a row looks more like the positives than most.
@@ -50,7 +50,8 @@ def app(
     check_output(plot, [*files.paths, out], endings=(".png", ".svg", ".pdf"), force=force)
     with ExitStack() as outputs:
         writer = outputs.enter_context(writing_table(out, escape_formulas=escape_formulas))
-        drawn = None if plot is None else outputs.enter_context(replacing(plot))
+        if plot is not None:
+            outputs.enter_context(replacing(plot))
         data = load_training(session, files, reading, sampling)
         with session.step("Training networks"):
             model = PURL(
@@ -62,9 +63,8 @@ def app(
             ).fit(data.X, data.y)
         with session.step("Writing rows") as step:
             _write(writer, step, data, model, list(sampling.id or ()))
-        if drawn is not None:
-            display = RepresentationDisplay.from_estimator(model, data.X, data.y).plot()
-            display.figure_.savefig(drawn, format=(plot or out).suffix.removeprefix("."), dpi=150)
+        if plot is not None:
+            save_picture(RepresentationDisplay.from_estimator(model, data.X, data.y), plot)
     session.note(*said_of_formulas(writer))
     session.say(
         data.line(),
@@ -79,8 +79,8 @@ def app(
             "held_out_objective": model.information_,
             "components": components,
             "rows_written": writer.n_rows,
-            "out": str(out),
-            "plot": None if plot is None else str(plot),
+            "out": out,
+            "plot": plot,
         }
     )
 

@@ -18,11 +18,11 @@ import purely
 from purely.cli._session import CommandError, Session
 from purely.crossfit import model_says
 from purely.files import shown
-from purely.tables import Origin, TableEncoder, TableSource
+from purely.progress import Bar
+from purely.tables import LabelRule, Origin, TableEncoder, TableSource, find_label_rule
 from purely.tables.errors import nearest
+from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
-
-__all__ = ["Scored", "Scorer", "load_model", "map_ordered"]
 
 Floats = NDArray[np.float64]
 In = TypeVar("In")
@@ -49,6 +49,23 @@ class Scored:
     def probability(self) -> Floats:
         """Probability of the positive class."""
         return np.asarray(expit(self.log_odds))
+
+
+@dataclass(frozen=True)
+class ScoredFile:
+    """A whole file: of each record its number, its probability, that by a plain forest, and the values of labels."""
+
+    name: str
+    number: NDArray[np.int64]
+    probability: Floats
+    plain: Floats | None
+    values: dict[str, LabelValues]
+    places: dict[str, NDArray[np.intp]]
+
+    def kinds(self, column: str, positive: str | None, negative: str | None) -> tuple[LabelRule, NDArray[np.int8]]:
+        """What the values of a column mean, and what each record is: 1, 0, or -1 for a known negative."""
+        rule = find_label_rule(column, self.values[column].spelt(), positive, negative, file=self.name)
+        return rule, rule.kinds[self.places[column]]
 
 
 @dataclass
@@ -92,6 +109,28 @@ class Scorer:
         if not self.n_rows:
             raise CommandError(f"{source.name} has no rows below its column names.")
 
+    def score_file(self, source: TableSource, labels: Sequence[str] = (), step: Bar | None = None) -> ScoredFile:
+        """Score a file in one pass; `labels` are columns whose values are read too."""
+        values = {name: LabelValues(name, source.name, most=1 << 40) for name in labels}
+        places: dict[str, list[Any]] = {name: [] for name in labels}
+        numbers, probabilities, plain = [], [], []
+        for scored in self.score(source, labels):
+            numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
+            probabilities.append(scored.probability)
+            plain += [] if scored.plain is None else [scored.plain]
+            for name, own in places.items():
+                own.append(values[name].read(scored.batch.column(name)))
+            if step is not None:
+                step.reach(source.done)
+        return ScoredFile(
+            source.name,
+            np.concatenate(numbers),
+            np.concatenate(probabilities),
+            np.concatenate(plain, axis=1) if plain else None,
+            values,
+            {name: np.concatenate(own) for name, own in places.items()},
+        )
+
     def _score_batch(self, item: tuple[pa.RecordBatch, int]) -> tuple[Scored, Any]:
         """Log-odds of the positive class of each row; safe in several threads."""
         batch, first = item
@@ -109,18 +148,20 @@ class Scorer:
         if not self.distilled:
             return ""
         differs = self.classifier.difference_.mean
-        said = "the same" if differs < SAME else f"differs by {differs:.0e} on average"
-        return f" by the fast form of the model (--exact: {said})"
+        said = "gives the same" if differs < SAME else f"differs by {differs:.0e} on average"
+        return f" with the fast form of the model (--exact {said})"
 
     def say_ignored(self, session: Session) -> None:
         """Say what was ignored."""
         for counts, what in (
-            (self.unseen, "values that the model has not seen and ignores"),
-            (self.unreadable, "values that cannot be read and count as missing"),
+            (self.unseen, "values that the training rows did not have are ignored"),
+            (self.unreadable, "values that are not a number, or not a date, count as missing"),
         ):
             if counts:
-                listed = ", ".join(f"{shown(name)!r} ({n:,})" for name, n in counts.most_common(4))
-                session.note(f"{what}, in {self.n_rows:,} rows: {listed}{', ...' if len(counts) > 4 else ''}.")
+                listed = ", ".join(f"{shown(name)!r} {n:,}" for name, n in counts.most_common(4))
+                session.note(
+                    f"{what}; by column, of {self.n_rows:,} rows: {listed}{', ...' if len(counts) > 4 else ''}."
+                )
 
 
 def load_model(path: Path, *, exact: bool = True, promised: bool = False) -> Scorer:

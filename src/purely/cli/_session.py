@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import io
 import json
 import math
 import re
@@ -11,21 +12,28 @@ import sys
 import textwrap
 import time
 import traceback
-import unicodedata
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from typing import Annotated, Any, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
-import numpy as np
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+from typer.core import TyperCommand
 
 from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import FileError, printable, shown
+from purely.notebook import as_json
 from purely.progress import Bar, interrupts_pass, showing, track
 
-__all__ = ["CommandError", "Session", "Terminated", "command", "percent", "seconds", "with_options"]
+if TYPE_CHECKING:  # a reader of the help should not wait for them
+    from purely.class_prior import Prior
+    from purely.metrics import PUEstimate
 
 #: Packages that are optional, with the extra that brings them.
 EXTRAS = {
@@ -77,7 +85,7 @@ class Session:
     """
 
     seed: Annotated[int, typer.Option(min=0, max=2**31 - 1, metavar="N", help="Seed of everything random.")] = 0
-    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, for machines.")] = False
+    json: Annotated[bool, typer.Option("--json", help="One JSON object on stdout, for scripts.")] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors (and --json).")] = False
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
     notes: list[str] = field(default_factory=list)
@@ -103,29 +111,26 @@ class Session:
         """Print lines for a person; nothing with --quiet or --json."""
         if not (self.quiet or self.json):
             for line in lines:
-                print(printable(line) if _width(line) <= _columns() else _wrapped(line, ""))
+                print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, ""))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
         """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers."""
-        cells = [[shown(cell, 500) for cell in row] for row in (head, *rows)]
-        columns = list(zip(*cells, strict=True))
-        widths = [max(map(_width, column)) for column in columns]
-        # text may be wrapped between words, unless these are longer than words are
-        least = [min(24, max(_width(word) for cell in column for word in cell.split() or [""])) for column in columns]
-        while sum(widths) + 3 * (len(widths) - 1) > _columns():
-            wide = [j for j in range(text_columns) if widths[j] > least[j]]
-            if not wide:
-                break
-            widths[max(wide, key=lambda j: widths[j])] -= 1
-        for number, row in enumerate(cells):
-            self.say(*_row(row, widths, text_columns))
-            if number == 0:
-                self.say("─" * (sum(widths) + 3 * (len(widths) - 1)))
+        made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+        for j, column in enumerate(zip(head, *rows, strict=True)):
+            # text may be wrapped between words, unless these are longer than words are
+            least = min(24, max(cell_len(word) for cell in column for word in shown(cell, 500).split() or [""]))
+            side, text = ("left", True) if j < text_columns else ("right", False)
+            made.add_column(Text(shown(head[j], 500)), justify=side, no_wrap=not text, min_width=least)  # type: ignore[arg-type]
+        for row in rows:
+            made.add_row(*(Text(shown(cell, 500)) for cell in row))
+        drawn = io.StringIO()
+        Console(file=drawn, width=_columns(), color_system=None).print(made)
+        self.say(*(line.rstrip() for line in drawn.getvalue().splitlines()))
 
     def finish(self, result: dict[str, Any]) -> None:
         """The result: one JSON object with --json; otherwise what to look at."""
         if self.json:
-            print(json.dumps(plain({**result, "warnings": self.notes}), allow_nan=False))
+            print(json.dumps(as_json({**result, "warnings": self.notes}), allow_nan=False))
         elif not self.quiet:
             for note in self.notes:
                 print(_wrapped(f"Note: {note}"), file=sys.stderr)
@@ -157,15 +162,37 @@ class Session:
         print(_wrapped(f"purely: {sentence}"), file=sys.stderr)
 
 
+class Command(TyperCommand):
+    """A command whose help names its arguments as they are typed, without marks of typer's own."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The words of the usage line."""
+        pieces = super().collect_usage_pieces(ctx)
+        return [piece.replace("{", "").replace("}", "").replace("......", "...") for piece in pieces]
+
+    def get_help(self, ctx: Any) -> str:
+        """The whole help."""
+        return str(super().get_help(ctx)).replace(" <list[Path]>", " <paths>     ")
+
+
 def command(**defaults: Any) -> Callable[[Callable[..., None]], typer.Typer]:
     """Make an application of one command of a function, see :func:`with_options`."""
 
     def make(function: Callable[..., None]) -> typer.Typer:
         app = typer.Typer(rich_markup_mode=None, add_completion=False)
-        app.command()(with_options(function, **defaults))
+        app.command(cls=Command)(with_options(function, **defaults))
         return app
 
     return make
+
+
+def group(function: Callable[..., None], **commands: Callable[..., None]) -> typer.Typer:
+    """Make an application of commands by name, and of a function that is run where none is named."""
+    app = typer.Typer(invoke_without_command=True, rich_markup_mode=None, add_completion=False)
+    app.callback()(with_options(function))
+    for name, each in commands.items():
+        app.command(name, cls=Command)(with_options(each))
+    return app
 
 
 def with_options(function: Callable[..., None], **defaults: Any) -> Callable[..., None]:
@@ -254,26 +281,6 @@ def for_the_terminal(sentences: str) -> str:
     return text[:-1] + "." if text.endswith(";") else text
 
 
-def _width(text: str) -> int:
-    """Columns of a terminal that a text takes."""
-    return sum(1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
-
-
-def _row(cells: Sequence[str], widths: Sequence[int], text_columns: int) -> Iterator[str]:
-    """The lines of a row: text from the left, wrapped between words; numbers from the right, in the first line."""
-    columns = [
-        textwrap.wrap(cell, width, break_on_hyphens=False) or [""] if j < text_columns else [cell]
-        for j, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    for number in range(max(map(len, columns))):
-        parts = []
-        for j, (column, width) in enumerate(zip(columns, widths, strict=True)):
-            text = column[number] if number < len(column) else ""
-            space = " " * (width - _width(text))
-            parts.append(text + space if j < text_columns else space + text)
-        yield "   ".join(parts).rstrip()
-
-
 def _columns() -> int:
     return min(80, shutil.get_terminal_size().columns)
 
@@ -302,14 +309,27 @@ def seconds(session: Session) -> str:
     return f"{taken:.0f} seconds" if taken < 120 else f"{taken / 60:.1f} minutes"
 
 
-def plain(value: Any) -> Any:
-    """Python's own types, as JSON knows them; what is not finite is null."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+def cells(estimate: PUEstimate, words: Callable[[float], str]) -> list[str]:
+    """An estimate and its interval, for a table."""
+    value, low, high = (known(v, words) for v in (estimate.value, estimate.low, estimate.high))
+    return [value, f"[{low}, {high}]"]
+
+
+def known(value: float, words: Callable[[float], str]) -> str:
+    """A number in words; a dash where it is not defined."""
+    return "-" if math.isnan(value) else words(value)
+
+
+def three_digits(value: float) -> str:
+    """A number with three digits."""
+    return f"{value:.3f}"
+
+
+def said_of_prior(prior: Prior) -> str:
+    """The class prior for a line: the bound first where the data determine no value."""
+    if prior.known:
+        return f"{percent(prior.value)}, as given"
+    between = f"between {percent(prior.low)} and {percent(prior.high)}"
+    if prior.determined:
+        return f"{percent(prior.value)}, {between} ({prior.level:.0%} interval)"
+    return f"at most {percent(prior.upper_bound or prior.high)} (estimate {percent(prior.value)}, {between})"

@@ -23,8 +23,6 @@ from purely.cli._session import CommandError
 from purely.files import replacing, shown
 from purely.tables import TableSource, writing_table
 
-__all__ = ["Design", "Sheet", "design_path", "read_design", "read_sheets", "write_design", "write_sheet"]
-
 #: What the design's file is called, after the sheet's.
 ENDING = ".design"
 #: First words of a design, so that other files are told from one.

@@ -14,8 +14,6 @@ from purely.cli._reasons import Reasons
 from purely.cli._scoring import Scorer
 from purely.tables import TableSource
 
-__all__ = ["Tally", "label_rows", "scored_rows"]
-
 
 @dataclass
 class Tally:
@@ -51,10 +49,9 @@ class Tally:
     def sum(cls, tallies: Sequence[Self]) -> Self:
         """The tally of all rows of several."""
         made = cls(tallies[0].threshold if tallies else 0.5)
-        for each in tallies:
-            made.rows, made.positive = made.rows + each.rows, made.positive + each.positive
-            made.mass, made.mass_above = made.mass + each.mass, made.mass_above + each.mass_above
-            made.highest = max(made.highest, each.highest)
+        for name in ("rows", "positive", "mass", "mass_above"):
+            setattr(made, name, sum(getattr(each, name) for each in tallies))
+        made.highest = max((each.highest for each in tallies), default=0.0)
         return made
 
     def summary(self) -> dict[str, Any]:

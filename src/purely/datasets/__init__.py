@@ -25,7 +25,7 @@ from purely.datasets.problems import (
     overlapping_problem,
     paper_problem,
 )
-from purely.datasets.sampling import PUDraw, make_pu
+from purely.datasets.sampling import DrawError, PUDraw, make_pu
 from purely.datasets.synthetic import (
     make_gaussians,
     make_heavy_tailed,
@@ -43,6 +43,7 @@ __all__ = [
     "ChecksumError",
     "Density",
     "DownloadError",
+    "DrawError",
     "Gaussian",
     "Labelling",
     "Mixture",

@@ -14,13 +14,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
 
-__all__ = ["Density", "Gaussian", "Mixture", "SelectedGaussian", "StudentT", "integrate_line"]
-
 Floats = NDArray[np.float64]
 
 
 class Density(ABC):
-    """A probability density on :math:`R^d`."""
+    """A probability density on :math:`R^d`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import Density, Gaussian
+    >>> normal = Gaussian(np.zeros(2))
+    >>> isinstance(normal, Density), normal.n_features
+    (True, 2)
+    >>> normal.project(np.array([3.0, 4.0])).log_density(np.zeros((1, 1))).round(3).tolist()
+    [-2.528]
+    """
 
     @property
     @abstractmethod

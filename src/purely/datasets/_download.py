@@ -22,16 +22,6 @@ from pathlib import Path
 
 from purely.files import replacing
 
-__all__ = [
-    "OFFLINE_VARIABLE",
-    "ChecksumError",
-    "DownloadError",
-    "RemoteFile",
-    "find_local",
-    "get_data_home",
-    "load_file",
-]
-
 #: Folder of files that are already there, laid out like the cache; only read.
 OFFLINE_VARIABLE = "PURELY_DATA"
 #: Folder that downloads go to.

@@ -12,8 +12,6 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Message", "parse_archive", "parse_idx", "parse_records"]
-
 
 class Message(TypedDict):
     """A message of a newsgroup; `split` is "train" or "test"."""

@@ -29,8 +29,6 @@ from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._densities import Density, Floats, SelectedGaussian, integrate_line
 from purely.labels import Scenario, check_scenario
 
-__all__ = ["PUProblem", "PUSample", "TrueValue"]
-
 #: Rows of the large sample that stands in for a quadrature in more than one dimension.
 N_SAMPLES = 400_000
 
@@ -47,6 +45,13 @@ class TrueValue:
     error : float
         Bound on the error of the quadrature, or standard error of the large sample.
     method : {"quadrature", "sample"}
+
+    Examples
+    --------
+    >>> from purely.datasets import paper_problem
+    >>> truth = paper_problem().smi()
+    >>> truth.method, bool(truth.error < 1e-6)
+    ('quadrature', True)
     """
 
     value: float
@@ -79,6 +84,15 @@ class PUSample:
     scenario : {"case-control", "single-sample"}
     problem : PUProblem
         What the rows were drawn from, to evaluate the truth at other points.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> sample = make_gaussians(100, 300, class_prior=0.4, random_state=0)
+    >>> sample.n_positive, sample.n_unlabelled, sample.class_prior
+    (100, 300, 0.4)
+    >>> bool((sample.y_true[sample.y == 1] == 1).all())
+    True
     """
 
     X: Floats
@@ -245,7 +259,7 @@ class PUProblem:
     def labelled_information(self, *, n_samples: int = N_SAMPLES, random_state: RandomState = 0) -> TrueValue:
         """What :meth:`information` becomes with the labelled positives' density in the place of p(x | y=1).
 
-        An estimator that sees labelled and unlabelled rows only aims at this value, whether it wants to or not.
+        An estimator that sees only labelled and unlabelled rows estimates this value, not :meth:`information`.
         """
         return self._half_pearson(True, n_samples, random_state)
 

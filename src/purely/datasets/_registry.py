@@ -9,8 +9,6 @@ from typing import Any
 
 from purely.datasets._download import RemoteFile
 
-__all__ = ["DESCRIPTIONS", "ENTRIES", "Entry"]
-
 
 @dataclass(frozen=True)
 class Entry:

@@ -24,17 +24,6 @@ from purely.datasets._download import OFFLINE_VARIABLE, find_local, get_data_hom
 from purely.datasets._parse import Message, parse_archive, parse_idx, parse_records
 from purely.datasets._registry import ENTRIES
 
-__all__ = [
-    "FETCHERS",
-    "fetch_20newsgroups_comp_sci",
-    "fetch_a9a",
-    "fetch_fashion_mnist",
-    "fetch_ijcnn1",
-    "fetch_mnist",
-    "fetch_mushrooms",
-    "fetch_phishing",
-]
-
 Subset: TypeAlias = Literal["all", "train", "test"]
 #: A Bunch, or (data, target) with return_X_y=True.
 Fetched: TypeAlias = Any

@@ -33,8 +33,6 @@ from sklearn.utils import check_array
 
 from purely.checks import check_choice, check_number
 
-__all__ = ["Labelling", "Mechanism", "inclusion", "pick", "ranks"]
-
 Mechanism: TypeAlias = Literal["random", "easy", "hard", "column", "group"]
 Floats = NDArray[np.float64]
 

@@ -12,17 +12,6 @@ from purely.checks import check_number
 from purely.datasets._densities import Density, Floats, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._problem import PUProblem
 
-__all__ = [
-    "gaussians_problem",
-    "heavy_tailed_problem",
-    "high_dimensional_problem",
-    "imbalanced_problem",
-    "independent_problem",
-    "label_biased_problem",
-    "overlapping_problem",
-    "paper_problem",
-]
-
 
 def gaussians_problem(*, shift: float = 2.0, class_prior: float = 0.5, n_features: int = 1) -> PUProblem:
     r"""Two normal classes: positives :math:`N(\delta e_1, I)`, negatives :math:`N(0, I)`.
@@ -55,9 +44,8 @@ def paper_problem(*, class_prior: float = 0.7) -> PUProblem:
 
     .. math::
 
-        p(x \mid y=1) = N(0, \Sigma), \qquad
-        p(x \mid y=0) = \tfrac12 N((3, 0)^\top, \Sigma) + \tfrac12 N((-3, 0)^\top, \Sigma), \qquad
-        \Sigma = \mathrm{diag}(0.25, 4).
+        p(x \mid y=1) &= N(0, \Sigma), \qquad \Sigma = \mathrm{diag}(0.25, 4), \\
+        p(x \mid y=0) &= \tfrac12 N((3, 0)^\top, \Sigma) + \tfrac12 N((-3, 0)^\top, \Sigma).
 
     Column 1 has the larger variance and the same law in both classes, so the problem reduces to column 0.
 

@@ -11,16 +11,30 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState, check_choice, check_number
+from purely.checks import RandomState, check_choice, check_number, refuse_length
 from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._densities import Floats
 from purely.datasets._problem import draw_count, generator
 from purely.datasets.labelling import Labelling, Mechanism, inclusion, pick, ranks
 from purely.labels import Scenario, check_scenario, read_labels
 
-__all__ = ["PUDraw", "make_pu"]
-
 Indices = NDArray[np.intp]
+
+
+class DrawError(ValueError):
+    """The data cannot give the draw that was asked for.
+
+    Attributes
+    ----------
+    lack : str
+        What is missing.
+    remedy : str
+        What helps in every draw; the text also names the setting of :func:`make_pu` that would help.
+    """
+
+    def __init__(self, lack: str, remedy: str, setting: str) -> None:
+        super().__init__(f"{lack} {remedy}, or {setting}.")
+        self.lack, self.remedy = lack, remedy
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +67,15 @@ class PUDraw:
     scenario : {"case-control", "single-sample"}
     labelling : Labelling
         How positives were chosen for labelling, with the column that decided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.datasets import make_pu
+    >>> X, y = np.arange(40.0).reshape(-1, 1), np.repeat([1, -1], 20)
+    >>> draw = make_pu(X, y, n_positive=5, n_unlabelled=20, class_prior=0.5)
+    >>> bool((draw.X == X[draw.indices]).all()), draw.unlabelled_prior, draw.priors.population
+    (True, 0.5, 0.5)
     """
 
     X: Any
@@ -78,10 +101,7 @@ class PUDraw:
         """Prior among the unlabelled rows as drawn, with the population prior and labelling frequency it implies."""
         n_positive = int(self.y.sum())
         return ClassPriors.from_unlabelled(
-            self.unlabelled_prior,
-            n_positive=n_positive,
-            n_unlabelled=self.y.size - n_positive,
-            scenario=self.scenario,
+            self.unlabelled_prior, n_positive=n_positive, n_unlabelled=self.y.size - n_positive, scenario=self.scenario
         )
 
 
@@ -133,13 +153,13 @@ def make_pu(
     - *single-sample*: one sample of ``n_positive + n_unlabelled`` rows of the population; `n_positive` of its positives
       get a label, the unlabelled rows are what is left, so they hold fewer positives than the population.
 
-    The training, validation and test rows are always disjoint, and without replacement so are positives and
-    unlabelled rows.
+    Training, validation and test rows are always disjoint. Without replacement, positives and unlabelled rows are
+    disjoint too.
 
-    With `labelling` other than "random", which positives are labelled depends on *x*, and the odds of it vary by at
-    most the labelling's ratio. In a single sample the labelled are picked among its positives; in the case-control
-    scenario among all positives that the other rows leave over, which must be more than `n_positive`. The truth comes
-    back as ``propensity``.
+    With `labelling` other than "random", which positives are labelled depends on *x*: the odds of being labelled vary
+    by at most the labelling's ratio. In a single sample the labelled rows are picked among its positives; in the
+    case-control scenario among all positives that are not in the other parts, and these must be more than `n_positive`.
+    The truth comes back as ``propensity``.
 
     Parameters
     ----------
@@ -185,7 +205,7 @@ def make_pu(
     >>> make_pu(X, y, n_positive=8, n_unlabelled=10, class_prior=0.4)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    ValueError: 12 positives are needed (8 labelled and 4 unlabelled), but y has 10: 2 positives are missing. ...
+    purely.datasets.sampling.DrawError: 12 positives are needed (8 labelled and 4 unlabelled), but y has 10: 2 ...
 
     Labels that depend on a column: positives with a large value in it are labelled more often.
 
@@ -220,8 +240,8 @@ def make_pu(
     ]
     if how.mechanism != "random" and not single:
         needs = _with_candidates(needs, int(positive.sum()), from_any=replace)
-    ones = _draw_class(np.flatnonzero(positive), [n.positive for n in needs], needs, "positive", replace, rng)
-    zeros = _draw_class(np.flatnonzero(~positive), [n.negative for n in needs], needs, "negative", replace, rng)
+    ones = _draw_class(np.flatnonzero(positive), needs, "positive", replace, rng)
+    zeros = _draw_class(np.flatnonzero(~positive), needs, "negative", replace, rng)
     log_odds = None if how.mechanism == "random" else rank * np.log(how.ratio)
     train, validation, test = (_arrange(*rows, single, log_odds, rng) for rows in zip(needs, ones, zeros, strict=True))
     truth = positive.astype(np.intp)
@@ -255,8 +275,7 @@ def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.bool_]]:
     if len(X.shape) != 2:
         raise ValueError(f"X must have two dimensions (rows, columns); its shape is {tuple(X.shape)}.")
     values = column_or_1d(np.asarray(y), warn=True)
-    if values.size != X.shape[0]:
-        raise ValueError(f"X and y must have the same length; they have {X.shape[0]} and {values.size} rows.")
+    refuse_length("X", X.shape[0], values.size)
     if values.size and len(set(values.tolist())) == 1:
         raise ValueError(
             f"y must hold both classes, to draw unlabelled rows from; every row is {values.tolist()[0]!r}."
@@ -273,9 +292,11 @@ def _need(
     population = n + n_labelled if single else n
     if exact and not 0 < round(prior * population) < population:
         enough = next(m for m in itertools.count(population) if 0 < round(prior * m) < m)
-        raise ValueError(
+        raise DrawError(
             f"class_prior={prior:.3g} rounds to 0 {'positive' if prior < 0.5 else 'negative'}s among {population} rows "
-            f"({size_name}={n}); ask for at least {enough} rows, or for counts='binomial'."
+            f"({size_name}={n});",
+            f"ask for at least {enough} rows",
+            "for counts='binomial'",
         )
     n_true = draw_count(population, prior, rng, exact=exact, at_least=n_labelled if single else 0)
     hidden = n_true - n_labelled if single else n_true
@@ -293,16 +314,19 @@ def _with_candidates(needs: list[_Need], n_positives: int, *, from_any: bool) ->
 
 
 def _draw_class(
-    rows: Indices, sizes: list[int], needs: list[_Need], kind: str, replace: bool, rng: np.random.Generator
+    rows: Indices, needs: list[_Need], kind: Literal["positive", "negative"], replace: bool, rng: np.random.Generator
 ) -> list[Indices]:
     """Rows of one class for each part, disjoint between the parts."""
+    sizes: list[int] = [getattr(need, kind) for need in needs]
     total = sum(sizes)
     rows = rng.permutation(rows)
     if not replace:
         if total > rows.size:
-            raise ValueError(
+            raise DrawError(
                 f"{total} {kind}s are needed ({_breakdown(needs, kind)}), but y has {rows.size}: "
-                f"{total - rows.size} {kind}s are missing. Ask for fewer rows, another class_prior, or replace=True."
+                f"{total - rows.size} {kind}s are missing.",
+                "Ask for fewer rows or another class_prior",
+                "for replace=True",
             )
         return np.split(rows[:total], np.cumsum(sizes)[:-1])
     used = [k for k, size in enumerate(sizes) if size]
@@ -322,19 +346,12 @@ def _draw_class(
 
 def _breakdown(needs: list[_Need], kind: str) -> str:
     train, validation, test = needs
-    if kind == "positive":
-        parts = [
-            (train.labelled, "labelled"),
-            (train.hidden, "unlabelled"),
-            (validation.positive, "for validation"),
-            (test.positive, "for the test"),
-        ]
-    else:
-        parts = [
-            (train.negative, "unlabelled"),
-            (validation.negative, "for validation"),
-            (test.negative, "for the test"),
-        ]
+    parts = [
+        (train.labelled if kind == "positive" else 0, "labelled"),
+        (train.hidden if kind == "positive" else train.negative, "unlabelled"),
+        (getattr(validation, kind), "for validation"),
+        (getattr(test, kind), "for the test"),
+    ]
     return " and ".join(f"{n} {what}" for n, what in parts if n)
 
 

@@ -21,42 +21,44 @@ the rest the problem's own.
 
 from __future__ import annotations
 
-from typing import TypedDict, Unpack
+from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, signature
+from typing import Any
 
-from purely.checks import RandomState
 from purely.datasets import problems
-from purely.datasets._problem import PUSample
-from purely.labels import Scenario
-
-__all__ = [
-    "make_gaussians",
-    "make_heavy_tailed",
-    "make_high_dimensional",
-    "make_imbalanced",
-    "make_independent",
-    "make_label_biased",
-    "make_overlapping",
-    "make_paper_data",
-]
+from purely.datasets._problem import PUProblem, PUSample
 
 
-class Sampling(TypedDict, total=False):
-    """How every generator draws; see :meth:`PUProblem.sample <purely.datasets.PUProblem.sample>`."""
+def draws_from(
+    problem: Callable[..., PUProblem], n_unlabelled: int = 1000
+) -> Callable[[Callable[[], None]], Callable[..., PUSample]]:
+    """Turn a description into the generator it describes: sizes, then the problem's keywords and those of sampling."""
+    of_problem, of_sampling = signature(problem).parameters, dict(signature(PUProblem.sample).parameters)
+    for known in ("self", "n_positive", "n_unlabelled"):
+        del of_sampling[known]
+    sizes = [
+        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=size, annotation="int")
+        for name, size in (("n_positive", 400), ("n_unlabelled", n_unlabelled))
+    ]
+    keywords = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*of_problem.values(), *of_sampling.values())]
 
-    scenario: Scenario
-    exact_counts: bool
-    random_state: RandomState
+    def decorate(description: Callable[[], None]) -> Callable[..., PUSample]:
+        @wraps(description)
+        def make(n_positive: int = 400, n_unlabelled: int = n_unlabelled, **options: Any) -> PUSample:
+            sampling = {name: options.pop(name) for name in of_sampling if name in options}
+            return problem(**options).sample(n_positive, n_unlabelled, **sampling)
+
+        make.__signature__ = signature(description).replace(  # type: ignore[attr-defined]
+            parameters=[*sizes, *keywords], return_annotation="PUSample"
+        )
+        return make
+
+    return decorate
 
 
-def make_gaussians(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    shift: float = 2.0,
-    class_prior: float = 0.5,
-    n_features: int = 1,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.gaussians_problem)
+def make_gaussians() -> None:
     """Two normal classes apart by a shift.
 
     Draws from :func:`~purely.datasets.gaussians_problem`, which says what the arguments mean.
@@ -68,13 +70,10 @@ def make_gaussians(
     >>> sample.X.shape, sample.y[:3], sample.y[-3:]
     ((300, 1), array([1, 1, 1]), array([0, 0, 0]))
     """
-    problem = problems.gaussians_problem(shift=shift, class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_paper_data(
-    n_positive: int = 400, n_unlabelled: int = 1000, *, class_prior: float = 0.7, **sampling: Unpack[Sampling]
-) -> PUSample:
+@draws_from(problems.paper_problem)
+def make_paper_data() -> None:
     """The paper's artificial data: negatives on both sides of the positives, and a column of misleading variance.
 
     The default sizes are the paper's.
@@ -87,20 +86,10 @@ def make_paper_data(
     >>> sample.X.shape, sample.class_prior
     ((1400, 2), 0.7)
     """
-    problem = problems.paper_problem(class_prior=class_prior)
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_overlapping(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    shift: float = 1.5,
-    contamination: float = 0.2,
-    class_prior: float = 0.5,
-    n_features: int = 2,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.overlapping_problem)
+def make_overlapping() -> None:
     """Classes that overlap everywhere, so that no region is purely positive.
 
     Draws from :func:`~purely.datasets.overlapping_problem`, which says what the arguments mean.
@@ -111,23 +100,10 @@ def make_overlapping(
     >>> bool(make_overlapping(random_state=0).posterior.max() < 0.8334)
     True
     """
-    problem = problems.overlapping_problem(
-        shift=shift, contamination=contamination, class_prior=class_prior, n_features=n_features
-    )
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_high_dimensional(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    n_features: int = 50,
-    n_informative: int = 3,
-    separation: float = 3.0,
-    two_sided: bool = False,
-    class_prior: float = 0.5,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.high_dimensional_problem)
+def make_high_dimensional() -> None:
     """Many columns, few of them informative.
 
     Draws from :func:`~purely.datasets.high_dimensional_problem`, which says what the arguments mean.
@@ -138,24 +114,10 @@ def make_high_dimensional(
     >>> make_high_dimensional(random_state=0).X.shape
     (1400, 50)
     """
-    problem = problems.high_dimensional_problem(
-        n_features=n_features,
-        n_informative=n_informative,
-        separation=separation,
-        two_sided=two_sided,
-        class_prior=class_prior,
-    )
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_imbalanced(
-    n_positive: int = 400,
-    n_unlabelled: int = 10_000,
-    *,
-    class_prior: float = 0.01,
-    n_features: int = 5,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.imbalanced_problem, n_unlabelled=10_000)
+def make_imbalanced() -> None:
     """One rare class: positives at the default prior, negatives at 0.95.
 
     Draws from :func:`~purely.datasets.imbalanced_problem`, which says what the arguments mean.
@@ -167,22 +129,10 @@ def make_imbalanced(
     >>> int(sample.y_true[sample.y == 0].sum())
     100
     """
-    problem = problems.imbalanced_problem(class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_heavy_tailed(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    shift: float = 4.0,
-    df: float = 1.5,
-    outlier_share: float = 0.02,
-    outlier_scale: float = 100.0,
-    class_prior: float = 0.5,
-    n_features: int = 2,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.heavy_tailed_problem)
+def make_heavy_tailed() -> None:
     """Heavy tails, and gross outliers that say nothing about the class.
 
     Draws from :func:`~purely.datasets.heavy_tailed_problem`, which says what the arguments mean.
@@ -193,27 +143,10 @@ def make_heavy_tailed(
     >>> bool(abs(make_heavy_tailed(random_state=0).X).max() > 50)
     True
     """
-    problem = problems.heavy_tailed_problem(
-        shift=shift,
-        df=df,
-        outlier_share=outlier_share,
-        outlier_scale=outlier_scale,
-        class_prior=class_prior,
-        n_features=n_features,
-    )
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_label_biased(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    bias: float = 1.5,
-    shift: float = 2.0,
-    class_prior: float = 0.5,
-    n_features: int = 2,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.label_biased_problem)
+def make_label_biased() -> None:
     """Labels that are not selected at random: clear positives are labelled more often than doubtful ones.
 
     ``propensity`` and ``labelled_density_ratio`` of the sample tell what the selection did.
@@ -227,18 +160,10 @@ def make_label_biased(
     >>> bool(labelled > sample.propensity[(sample.y == 0) & (sample.y_true == 1)].mean())
     True
     """
-    problem = problems.label_biased_problem(bias=bias, shift=shift, class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, **sampling)
 
 
-def make_independent(
-    n_positive: int = 400,
-    n_unlabelled: int = 1000,
-    *,
-    class_prior: float = 0.5,
-    n_features: int = 2,
-    **sampling: Unpack[Sampling],
-) -> PUSample:
+@draws_from(problems.independent_problem)
+def make_independent() -> None:
     """Nothing to learn: both classes have the same law, the true information is 0.
 
     Draws from :func:`~purely.datasets.independent_problem`, which says what the arguments mean.
@@ -249,5 +174,3 @@ def make_independent(
     >>> make_independent(random_state=0).problem.information().value < 1e-12
     True
     """
-    problem = problems.independent_problem(class_prior=class_prior, n_features=n_features)
-    return problem.sample(n_positive, n_unlabelled, **sampling)

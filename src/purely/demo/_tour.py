@@ -30,7 +30,7 @@ N_POSITIVE, N_UNLABELLED = 400, 1000
 N_NEW, N_JUDGED = 100_000, 10_000
 PICTURE = "tour.png"
 REPORT = "report.html"
-ANSWERS = "The five answers, and the report for your boss"
+ANSWERS = "The five answers, and the report"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -61,11 +61,10 @@ def tell_data(sample: PUSample) -> None:
     """The paper's artificial data at its own sizes."""
     say(
         "The data",
-        f"{sample.n_positive} labelled positives and {sample.n_unlabelled} unlabelled rows with "
-        f"{sample.X.shape[1]} columns; no negatives.",
-        f"The class prior p(y=1) is {sample.class_prior:g}: known here, because the data are artificial.",
-        "Negatives lie on both sides of the positives in column x0. Column x1 has",
-        "the larger variance and says nothing about the class.",
+        f"{sample.n_positive} labelled positives and {sample.n_unlabelled} unlabelled rows with {sample.X.shape[1]} "
+        f"columns; no negatives. The class prior p(y=1) is {sample.class_prior:g}: known here, because the data are "
+        "artificial. Negatives lie on both sides of the positives in column x0. Column x1 has the larger variance and "
+        "says nothing about the class.",
     )
 
 
@@ -87,13 +86,11 @@ def measure_information(sample: PUSample, seed: int) -> PUSMI:
         _row("information (needs no prior)", free.information, free, captured, sample.problem.information()),
         _row(f"SMI at class prior {smi.class_prior:g}", smi.value, smi, odds * captured, sample.problem.smi()),
         "",
-        f"SMI is the information times the prior's odds, {odds:.3f} here. The interval covers",
-        "what the fitted density ratio captures (measured on a large new sample), which",
-        "is a lower bound on the true value (by quadrature).",
+        f"SMI is the information times the prior's odds, {odds:.3f} here. The interval covers what the fitted density "
+        "ratio captures (measured on a large new sample), which is a lower bound on the true value (by quadrature).",
         "",
         f"Permutation test of 'no information': p = {test.p_value:.3f} ({n_permutations} permutations; "
-        f"{1 / (1 + n_permutations):.3f}",
-        "is the smallest value that they can give).",
+        f"{1 / (1 + n_permutations):.3f} is the smallest value that they can give).",
     )
     return estimator
 
@@ -105,19 +102,18 @@ def _row(name: str, value: float, ends: InformationInterval | SMIInterval, captu
 def rank_columns(sample: PUSample, estimator: PUSMI) -> None:
     """The information of each column."""
     ranking = rank_features(sample.X, sample.y, estimator=estimator)
-    columns = zip(ranking.names, ranking.alone, ranking.alone_error, ranking.loss, ranking.loss_error, strict=True)
     say(
         "Which columns carry it?",
-        f"{'column':10}{'alone':>14}{'':9}{'lost without it':>18}",
-        *(f"{name:10}{a:>14.4f} ± {a_error:.4f}{b:>18.4f} ± {b_error:.4f}" for name, a, a_error, b, b_error in columns),
+        str(ranking),
         "",
-        f"Prior-free information, ± one standard error. Both columns together: {ranking.full:.4f}.",
+        "Prior-free information of each column alone, and what is lost without it, with standard errors. Both columns "
+        f"together: {ranking.full:.4f}.",
     )
 
 
 def find_direction(sample: PUSample, seed: int) -> list[NDArray[np.float64]]:
     """Linear PURL with one component beside PCA, and what its projection keeps of the information on new rows."""
-    title = "2. What does it look like with everything else stripped away?"
+    title = "2. What do the data look like in a few dimensions?"
     if not find_spec("torch"):
         say(title, "Not shown: representations need torch. Try: pip install 'purely[nn]'")
         return []
@@ -127,20 +123,16 @@ def find_direction(sample: PUSample, seed: int) -> list[NDArray[np.float64]]:
         model.fit(sample.X, sample.y)
     new = sample.problem.sample(N_POSITIVE, N_UNLABELLED, random_state=seed + 2)
     kept = information_retained(model, new.X, new.y, random_state=seed)
-    component = np.asarray(model.components_[0], dtype=np.float64)
-    component *= np.sign(component[np.argmax(np.abs(component))])
-    of_pca = np.asarray(PCA(1).fit(sample.X).components_[0], dtype=np.float64)
+    component, of_pca = model.components_[0], PCA(1).fit(sample.X).components_[0]
     say(
         title,
-        "PURL looks for the one direction that keeps the information, without a prior:",
-        f"it finds ({component[0]:.3f}, {component[1]:.3f}), {degrees_from_x0(component):.1f} degrees from "
-        "column x0. The direction of the",
-        f"largest variance (PCA) is {degrees_from_x0(of_pca):.1f} degrees from it.",
+        f"Direction ({component[0]:.3f}, {component[1]:.3f}), {degrees_from_x0(component):.1f} degrees from column x0: "
+        "the one that PURL finds to keep the information, without a prior. The direction of the largest variance (PCA) "
+        f"is {degrees_from_x0(of_pca):.1f} degrees from that column.",
         "",
-        f"Information of new rows, out of fold: {kept.information_representation:.4f} in that one dimension,",
-        f"{kept.information_inputs:.4f} with both columns, {sample.problem.information().value:.4f} in truth.",
-        "A projection adds no information, but from fewer dimensions it is estimated",
-        "better.",
+        f"Information of new rows, out of fold: {kept.information_representation:.4f} in that one dimension, "
+        f"{kept.information_inputs:.4f} with both columns, {sample.problem.information().value:.4f} in truth. A "
+        "projection adds no information, but from fewer dimensions it is estimated better.",
     )
     return [component, of_pca]
 
@@ -153,9 +145,8 @@ def count_positives(sample: PUSample, seed: int) -> ClassPrior:
     say(
         "3. How many positives are in the pool?",
         f"Class prior {prior.class_prior_:.3f}, {prior.level:.0%} interval [{low:.3f}, {high:.3f}]; the truth is "
-        f"{CLASS_PRIOR:g}.",
-        f"That is about {estimated} of the {sample.n_unlabelled} unlabelled rows; {n_true} are in fact positive.",
-        "Read off scores of models that had not seen the rows they scored.",
+        f"{CLASS_PRIOR:g}. That is about {estimated} of the {sample.n_unlabelled} unlabelled rows; {n_true} are in "
+        "fact positive. The prior was read off scores by models that had not seen the rows.",
     )
     return prior
 
@@ -185,12 +176,12 @@ def classify(sample: PUSample, prior: ClassPrior, seed: int) -> tuple[PUClassifi
     }
     told = [(report[name], value) for name, value in true_values.items()]
     say(
-        "5. Can that be trusted, with no negatives to test on?",
+        "5. Can I trust the answers, with no negatives to test on?",
         f"{'':20}{'estimate':>9}{f'{told[0][0].level:.0%} interval':>19}{'true':>10}",
         *(f"{e.name:20}{e.value:>9.3f}{f'[{e.low:.3f}, {e.high:.3f}]':>19}{value:>10.3f}" for e, value in told),
         "",
-        "Estimated from positives, unlabelled rows and the prior, whose interval is",
-        "carried through; the true values are those of the new rows.",
+        "Estimated from positives, unlabelled rows and the prior, whose interval is carried through; the true values "
+        "are those of the new rows.",
     )
     return model, error
 
@@ -226,5 +217,7 @@ def said_if_missing(title: str, what: str, extra: str) -> Iterator[None]:
 
 
 def say(title: str, *lines: str) -> None:
-    """Print lines below a title."""
-    print("", title, "-" * len(title), *lines, sep="\n", flush=True)
+    """Print lines below a title, folded to the width of a terminal."""
+    apart = [line for text in lines for line in text.splitlines() or [""]]
+    folded = [textwrap.fill(line, 80, break_long_words=False, break_on_hyphens=False) for line in apart]
+    print("", title, "-" * len(title), *folded, sep="\n", flush=True)

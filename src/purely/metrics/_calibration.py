@@ -14,18 +14,16 @@ reported is :math:`\sum_b \sqrt{\max(0, d_b^2 - v_b)}`; ``debias=False`` takes t
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import chdtri
 
 from purely.checks import check_choice, check_number, level_to_z
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, PUEstimate, Resampling, needs_prior
-
-__all__ = ["PUCalibrationCurve", "pu_calibration_curve", "pu_calibration_error"]
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Labels, PUEstimate, Resampling
 
 Strategy = Literal["uniform", "quantile"]
 
@@ -45,6 +43,15 @@ class PUCalibrationCurve:
     share : ndarray of shape (n_bins,)
         Share of the population in the bin; empty bins are left out.
     assumption : str
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.metrics import pu_calibration_curve
+    >>> curve = pu_calibration_curve(data.y, data.posterior, class_prior=0.5)
+    >>> bool((abs(curve.predicted - curve.observed) < 5 * curve.standard_error).all())
+    True
     """
 
     predicted: Floats = field(repr=False)
@@ -70,7 +77,7 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
     if check_choice("strategy", strategy, ("uniform", "quantile")) == "uniform":
         group = np.minimum((values * n_bins).astype(np.intp), n_bins - 1)
     else:
-        population = values if evaluation.scenario == "single-sample" else values[~evaluation.labels.positive]
+        population = values if evaluation.one_sample else values[~evaluation.labels.positive]
         edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
         group = np.searchsorted(edges, values, side="left").astype(np.intp)
     group = np.unique(group, return_inverse=True)[1].astype(np.intp)
@@ -90,18 +97,17 @@ def _covariance(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
     n_p, n_u = n_p + HALF_A_ROW, n_u + HALF_A_ROW  # a bin without positives has a share of them that is not exactly 0
     total_p, total_u = n_p.sum(), n_u.sum()
     each = np.eye(n_p.size)
-    of_p = -prior * (each - n_p / total_p) / total_p  # of a positive in the bin of the row, to the gap of the column
-    if evaluation.scenario == "case-control":
-        of_u = (each * mean_u - n_u * mean_u / total_u) / total_u
-    else:  # the P rows are a part of the population's rows
-        n = total_p + total_u
-        mean = (n_p * mean_p + n_u * mean_u) / n
-        of_p, of_u = of_p + (each * mean_p - mean) / n, (each * mean_u - mean) / n
+    counts_p = float(evaluation.one_sample)  # whether the P rows are a part of the population's rows
+    n = counts_p * total_p + total_u
+    mean = (counts_p * n_p * mean_p + n_u * mean_u) / n
+    # of a positive in the bin of the row, to the gap of the column
+    of_p = -prior * (each - n_p / total_p) / total_p + counts_p * (each * mean_p - mean) / n
+    of_u = (each * mean_u - mean) / n
     return np.asarray((of_p.T * n_p) @ of_p + (of_u.T * n_u) @ of_u)
 
 
 def pu_calibration_error(
-    y: ArrayLike,
+    y: Labels,
     probability: ArrayLike,
     class_prior: KnownPrior,
     *,
@@ -144,19 +150,16 @@ def pu_calibration_error(
     >>> honest.value < 0.02 < 0.1 < shrunk.value  # the truth is 0 and 0.18
     True
     """
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration error"), **options)
-    assert evaluation.prior is not None
+    evaluation = Evaluation.read(y, class_prior, **options)
+    prior = evaluation.known_prior("the calibration error")
     bins = _bin_rows(evaluation, probability, n_bins, strategy)
-    covariance = _covariance(evaluation, bins, evaluation.prior.value)
+    covariance = _covariance(evaluation, bins, prior.value)
     variances = np.diag(covariance)
     mean_p, mean_u = bins.predicted
-    share_of_p = bins.counts[0].sum() / evaluation.labels.positive.size
+    share_of_p = evaluation.one_sample * bins.counts[0].sum() / evaluation.labels.positive.size
 
     def gaps(p: Floats, x: Floats, prior: Floats) -> Floats:
-        if evaluation.scenario == "case-control":
-            predicted = x * mean_u
-        else:  # the P rows are a part of the population's rows
-            predicted = share_of_p * p * (mean_p - mean_u) + x * mean_u
+        predicted = share_of_p * p * (mean_p - mean_u) + x * mean_u  # P rows may be a part of the population's rows
         return np.asarray(predicted - np.asarray(prior)[..., None] * p)
 
     def error(noise: float, p: Floats, x: Floats, prior: Floats) -> Floats:
@@ -173,9 +176,9 @@ def pu_calibration_error(
     )
     # gaps that are jointly no larger than chance makes them leave a calibrated model possible
     p, x = evaluation.shares(*bins.counts)
-    of_prior = (evaluation.prior.high - evaluation.prior.low) / (2.0 * level_to_z(evaluation.prior.level))
+    of_prior = (prior.high - prior.low) / (2.0 * level_to_z(prior.level))
     spread = covariance + of_prior**2 * np.outer(p, p)
-    gap = gaps(p, x, np.asarray(evaluation.prior.value))
+    gap = gaps(p, x, evaluation.prior_value)
     joint, rank = float(gap @ np.linalg.pinv(spread, hermitian=True) @ gap), int(np.linalg.matrix_rank(spread))
     if np.isfinite(estimate.low) and joint <= chdtri(max(rank, 1), 1.0 - evaluation.level):
         estimate = replace(estimate, low=0.0)
@@ -209,20 +212,17 @@ def pu_calibration_curve(
     >>> bool((abs(curve.observed - curve.predicted) < 4 * curve.standard_error).all())
     True
     """
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "the calibration curve"), scenario=scenario, n_resamples=0)
-    assert evaluation.prior is not None
-    prior = evaluation.prior.value
+    evaluation = Evaluation.read(y, class_prior, scenario=scenario, n_resamples=0)
+    prior = evaluation.known_prior("the calibration curve").value
     bins = _bin_rows(evaluation, probability, n_bins, strategy)
     (n_p, n_u), (mean_p, mean_u) = bins.counts, bins.predicted
     p, x = evaluation.shares(n_p, n_u)
     kept = x > 0.0  # a bin that holds labelled positives only has no share of the population to compare with
-    if evaluation.scenario == "case-control":
-        predicted, rows = mean_u, n_u
-    else:
-        rows = n_p + n_u
-        predicted = (n_p * mean_p + n_u * mean_u) / rows
+    of_p = n_p if evaluation.one_sample else np.zeros_like(n_p)
+    rows = of_p + n_u
+    predicted = (of_p * mean_p + n_u * mean_u) / np.maximum(rows, 1.0)
     observed = prior * p[kept] / x[kept]
     relative = (1.0 - p[kept]) / np.maximum(n_p[kept], 1.0) + (1.0 - x[kept]) / rows[kept]
     # with no labelled positive in the bin the relative error has no base: take that of one row
-    base: NDArray[Any] = np.maximum(observed, prior / n_p.sum() / x[kept])
+    base = np.maximum(observed, prior / n_p.sum() / x[kept])
     return PUCalibrationCurve(predicted[kept], observed, base * np.sqrt(relative), x[kept], evaluation.assumption())

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, Resampling, group_scores, needs_prior
+from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, Resampling, group_scores
 from purely.metrics.ranking import false_positive_mass, precision_at
-
-__all__ = ["PUPrecisionRecallCurve", "PUROCCurve", "pu_precision_recall_curve", "pu_roc_curve"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +25,15 @@ class PUROCCurve:
         Pointwise interval at each threshold.
     level : float
     assumption : str
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.metrics import pu_roc_curve
+    >>> curve = pu_roc_curve(data.y, data.posterior, class_prior=0.5)
+    >>> float(curve.thresholds[0]), round(float(curve.true_positive_rate[-1]), 6)
+    (inf, 1.0)
     """
 
     false_positive_rate: Floats = field(repr=False)
@@ -50,6 +57,15 @@ class PUPrecisionRecallCurve:
         Pointwise interval at each threshold.
     level : float
     assumption : str
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.metrics import pu_precision_recall_curve
+    >>> curve = pu_precision_recall_curve(data.y, data.posterior, class_prior=0.5)
+    >>> bool((curve.precision_low <= curve.precision_high).all()), round(float(curve.recall[-1]), 6)
+    (True, 1.0)
     """
 
     precision: Floats = field(repr=False)
@@ -61,12 +77,7 @@ class PUPrecisionRecallCurve:
     assumption: str
 
 
-def pu_roc_curve(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> PUROCCurve:
+def pu_roc_curve(y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUROCCurve:
     """ROC curve of positives against negatives, with a pointwise interval of the false positive rate.
 
     Arguments as for :func:`pu_roc_auc`.
@@ -90,23 +101,21 @@ def pu_roc_curve(
         mass = false_positive_mass(p, x, prior)[1]
         return np.asarray(np.minimum(mass / (1.0 - np.asarray(prior)[..., None]), 1.0))
 
-    curve = _curve(functional, y, score, needs_prior(class_prior, "the ROC curve"), **options)
+    evaluation = Evaluation.read(y, class_prior, **options)
+    curve = _curve(evaluation, functional, score, "the ROC curve")
     return PUROCCurve(
         false_positive_rate=np.append(0.0, curve.value),
         true_positive_rate=np.append(0.0, curve.recall),
         thresholds=np.append(np.inf, curve.thresholds),
         false_positive_rate_low=np.append(0.0, curve.low),
         false_positive_rate_high=np.append(0.0, curve.high),
-        level=curve.level,
-        assumption=curve.assumption,
+        level=evaluation.level,
+        assumption=evaluation.assumption(),
     )
 
 
 def pu_precision_recall_curve(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
+    y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]
 ) -> PUPrecisionRecallCurve:
     """Precision and recall at every threshold, with a pointwise interval of the precision.
 
@@ -129,10 +138,10 @@ def pu_precision_recall_curve(
     def functional(p: Floats, x: Floats, prior: Floats) -> Floats:
         return precision_at(*false_positive_mass(p, x, prior), prior)
 
-    curve = _curve(functional, y, score, needs_prior(class_prior, "the precision-recall curve"), **options)
-    return PUPrecisionRecallCurve(
-        curve.value, curve.recall, curve.thresholds, curve.low, curve.high, curve.level, curve.assumption
-    )
+    evaluation = Evaluation.read(y, class_prior, **options)
+    curve = _curve(evaluation, functional, score, "the precision-recall curve")
+    level, assumption = evaluation.level, evaluation.assumption()
+    return PUPrecisionRecallCurve(curve.value, curve.recall, curve.thresholds, curve.low, curve.high, level, assumption)
 
 
 @dataclass(frozen=True)
@@ -144,24 +153,15 @@ class _Curve:
     high: Floats
     recall: Floats
     thresholds: Floats
-    level: float
-    assumption: str
 
 
-def _curve(
-    functional: Functional,
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> _Curve:
+def _curve(evaluation: Evaluation, functional: Functional, score: ArrayLike, name: str) -> _Curve:
     """A functional of shares at every threshold; the band is the draws' spread around their own mean."""
-    evaluation = Evaluation.read(y, class_prior, **options)
-    assert evaluation.prior is not None
+    evaluation.known_prior(name)
     scores = evaluation.column(score, "score")
     group, n_groups = group_scores(scores)
     p, x = evaluation.shares(*evaluation.counts(group, n_groups))
-    value = functional(p, x, np.asarray(evaluation.prior.value))
+    value = functional(p, x, evaluation.prior_value)
     low = high = np.full_like(value, np.nan)
     if evaluation.n_resamples > 1:
         coarse, n_coarse = group_scores(scores, MAX_GROUPS // 4)
@@ -173,6 +173,4 @@ def _curve(
         place = (n_coarse - 1) - coarse_of_fine[::-1]
         low = np.clip(value + np.minimum(arms[0], 0.0)[place], 0.0, 1.0)
         high = np.clip(value + np.maximum(arms[1], 0.0)[place], 0.0, 1.0)
-    return _Curve(
-        value, low, high, np.cumsum(p[::-1]), np.unique(scores)[::-1], evaluation.level, evaluation.assumption()
-    )
+    return _Curve(value, low, high, np.cumsum(p[::-1]), np.unique(scores)[::-1])

@@ -20,19 +20,16 @@ unlabelled row *j*, the variance of :math:`A(s) - A(t)` is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from purely.checks import level_to_z
-from purely.class_prior import ClassPriors
+from purely.class_prior import ClassPriors, KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, Floats, PUEstimate, needs_prior
+from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, Floats, PUEstimate
 from purely.notebook import Sentence
-
-__all__ = ["RankingGain", "pu_ranking_gain"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +42,15 @@ class RankingGain(Sentence):
         Estimated areas under the ROC curve of positives against negatives.
     difference : PUEstimate
         The first less the second, with an interval from the same rows for both.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_ranking_gain
+    >>> data = make_gaussians(500, 1000, n_features=2, random_state=0)
+    >>> gain = pu_ranking_gain(data.y, data.posterior, -data.posterior, class_prior=0.5)
+    >>> gain.verdict, bool(gain.area > gain.plain_area)
+    ('better', True)
     """
 
     area: float
@@ -78,7 +84,7 @@ def pu_ranking_gain(
     y: ArrayLike,
     score: ArrayLike,
     plain: ArrayLike,
-    class_prior: Any,
+    class_prior: KnownPrior,
     *,
     out_of_fold: bool = False,
     scenario: Scenario = "case-control",
@@ -91,10 +97,10 @@ def pu_ranking_gain(
     y : array-like of shape (n,)
         Positive-unlabelled labels.
     score : array-like of shape (n,)
-        The greater, the more positive; not by a model that the rows have trained.
+        The greater, the more positive. The rows must not have trained the model.
     plain : array-like of shape (n,) or (k, n)
-        The same by a plain classifier, for example one of positives against unlabelled rows. Of several, the one that
-        ranks these rows best is compared with, so that the gain is not that over a weak one.
+        Scores of a plain classifier, for example one of positives against unlabelled rows. Of several, the one that
+        ranks these rows best is used, so that the gain is not that over a weak classifier.
     class_prior : float, (low, high), (value, low, high), or fitted prior estimator
         Its interval stretches that of the difference; whether the difference is above 0 does not depend on it.
     out_of_fold : bool, default=False
@@ -117,10 +123,8 @@ def pu_ranking_gain(
     >>> found.verdict
     'better'
     """
-    known = needs_prior(class_prior, "the gain in ranking")
-    evaluation = Evaluation.read(y, known, scenario=scenario, level=level, n_resamples=0)
-    positive, prior = evaluation.labels.positive, evaluation.prior
-    assert prior is not None
+    evaluation = Evaluation.read(y, class_prior, scenario=scenario, level=level, n_resamples=0)
+    positive, prior = evaluation.labels.positive, evaluation.known_prior("the gain in ranking")
     placed = _placed(evaluation.column(score, "score"), positive)
     several = [_placed(evaluation.column(one, "plain"), positive) for one in np.atleast_2d(np.asarray(plain))]
     plainly = max(several, key=lambda each: float(each[0].mean()))
@@ -132,7 +136,7 @@ def pu_ranking_gain(
     error = float(spread) * (OUT_OF_FOLD if out_of_fold else 1.0)
 
     def stretch(share: float) -> float:
-        at = max(share, n_p / (n_p + n_u)) if scenario == "single-sample" else share
+        at = max(share, n_p / (n_p + n_u)) if evaluation.one_sample else share
         found = ClassPriors.from_population(at, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
         return 1.0 / max(1.0 - found.unlabelled, 2.0 * max(won, plainly_won) - 1.0, 1e-3)
 

@@ -12,14 +12,12 @@ from numpy.typing import ArrayLike
 from purely.checks import draw_seed
 from purely.class_prior import ClassPriors, KnownPrior, Prior
 from purely.metrics._calibration import pu_calibration_error
-from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate, Resampling, needs_prior, widened
+from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate, Resampling, widened
 from purely.metrics.ranking import FUNCTIONALS as RANKING
 from purely.metrics.ranking import ranking_metric
 from purely.metrics.risk import pu_risk
 from purely.metrics.thresholds import threshold_metric
 from purely.notebook import html_table
-
-__all__ = ["PUReport", "pu_report"]
 
 _PREDICTED = ("accuracy", "precision", "recall", "f1", "specificity", "balanced_accuracy", "lift")
 
@@ -43,6 +41,15 @@ class PUReport:
     assumption : str
     notes : tuple of str
         What to look at, one sentence a metric.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.metrics import pu_report
+    >>> data = make_gaussians(1000, 2000, random_state=1)
+    >>> report = pu_report(data.y, data.posterior, class_prior=0.5, n_resamples=50)
+    >>> report["recall"].name, report.to_dict()["recall"] == report["recall"].value
+    ('recall', True)
     """
 
     estimates: dict[str, PUEstimate] = field(repr=False)
@@ -135,19 +142,17 @@ def pu_report(
                            value   error   90% interval
     accuracy               0.849   ...
     """
-    needs_prior(class_prior, "the report")
     options["random_state"] = draw_seed(options.get("random_state", 0))  # one for all metrics
     evaluation = Evaluation.read(y, class_prior, **options)
     scores = evaluation.column(score, "score")
     predicted = scores > float(threshold)
-    labels, prior = evaluation.labels, evaluation.prior
-    assert prior is not None
-    estimates = {name: threshold_metric(name, y, predicted, prior, **options) for name in _PREDICTED}
-    estimates |= {name: ranking_metric(name, y, scores, prior, **options) for name in RANKING}
-    estimates["risk"] = pu_risk(y, scores, prior, threshold=threshold, **options)
+    labels, prior = evaluation.labels, evaluation.known_prior("the report")
+    estimates = {name: threshold_metric(name, labels, predicted, prior, **options) for name in _PREDICTED}
+    estimates |= {name: ranking_metric(name, labels, scores, prior, **options) for name in RANKING}
+    estimates["risk"] = pu_risk(labels, scores, prior, threshold=threshold, **options)
     if ((scores >= 0.0) & (scores <= 1.0)).all():
-        estimates["brier"] = pu_risk(y, scores, prior, loss="brier", **options)
-        estimates["calibration_error"] = pu_calibration_error(y, scores, prior, **options)
+        estimates["brier"] = pu_risk(labels, scores, prior, loss="brier", **options)
+        estimates["calibration_error"] = pu_calibration_error(labels, scores, prior, **options)
     if out_of_fold:
         legal = {"lift": (0.0, np.inf)}
         estimates = {n: widened(e, OUT_OF_FOLD, legal.get(n, (0.0, 1.0))) for n, e in estimates.items()}

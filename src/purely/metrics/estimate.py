@@ -20,18 +20,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.checks import RandomState, check_column, check_number, draw_seed, level_to_z, refuse_length
 from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 
 Floats = NDArray[np.float64]
+#: Labels, or what was read of them: a caller that asks for several metrics reads them once.
+Labels = ArrayLike | PULabels
 #: (shares of P, shares of the population, class prior) -> value; the groups are the last axis, draws the first.
 Functional = Callable[[Floats, Floats, Floats], Floats]
 
@@ -67,6 +69,15 @@ class PUEstimate(Sentence):
         The value before it was clipped to the legal range.
     note : str
         What to look at, empty where there is nothing: for example that the raw value was out of range.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.metrics import pu_recall
+    >>> recall = pu_recall(data.y, data.posterior > 0.5)
+    >>> recall.name, bool(recall.low < float(recall) < recall.high)
+    ('recall', True)
     """
 
     name: str
@@ -78,6 +89,11 @@ class PUEstimate(Sentence):
     assumption: str
     raw: float
     note: str = ""
+
+    @property
+    def numbers(self) -> dict[str, float]:
+        """Value and interval by name."""
+        return {"value": self.value, "low": self.low, "high": self.high}
 
     def __float__(self) -> float:
         return self.value
@@ -109,7 +125,7 @@ class Evaluation:
     @classmethod
     def read(
         cls,
-        y: ArrayLike,
+        y: Labels,
         class_prior: KnownPrior | None,
         *,
         scenario: Scenario = "case-control",
@@ -117,8 +133,8 @@ class Evaluation:
         n_resamples: int = 500,
         random_state: RandomState = 0,
     ) -> Evaluation:
-        """Validate what all metrics share; a prior of None is for metrics that need none."""
-        labels = read_labels(y)
+        """Validate what all metrics share; a prior of None is for metrics that need none, see :meth:`known_prior`."""
+        labels = y if isinstance(y, PULabels) else read_labels(y)
         scenario = check_scenario(scenario)
         level_to_z(level)
         n_draws = check_number("n_resamples", n_resamples, 0, integer=True)
@@ -130,19 +146,30 @@ class Evaluation:
             )
         return cls(labels, prior, scenario, float(level), n_draws, draw_seed(random_state))
 
+    @property
+    def one_sample(self) -> bool:
+        """Whether the labelled positives are a part of the population's sample."""
+        return self.scenario == "single-sample"
+
+    @property
+    def prior_value(self) -> Floats:
+        """The class prior as formulas take it; 1 for those that hold none."""
+        return np.asarray(1.0 if self.prior is None else self.prior.value)
+
+    def known_prior(self, name: str) -> Prior:
+        """The class prior, for what cannot do without."""
+        if self.prior is None:
+            raise ValueError(f"{name} needs class_prior: a number in (0, 1), an interval, or a fitted prior estimator.")
+        return self.prior
+
     def column(self, values: ArrayLike, name: str) -> Floats:
         """One finite number a row."""
-        numbers = np.asarray(column_or_1d(np.asarray(values)), dtype=np.float64)
-        self._same_length(numbers, name)
-        if not np.isfinite(numbers).all():
-            bad = int((~np.isfinite(numbers)).sum())
-            raise ValueError(f"{name} has {bad} NaN or infinite value(s); it must be finite.")
-        return numbers
+        return check_column(name, values, self.labels.positive.size)
 
     def predictions(self, y_pred: ArrayLike) -> NDArray[np.bool_]:
         """Predicted classes as a mask of the positives; in the coding of the labels, or 1 against 0 or -1."""
         values = np.asarray(column_or_1d(np.asarray(y_pred)))
-        self._same_length(values, "y_pred")
+        refuse_length("y_pred", values.size, self.labels.positive.size)
         usual = self.labels.classes.dtype.kind in "biuf" and self.labels.classes[1] == 1
         if values.dtype.kind == "b" or (usual and values.dtype.kind in "iuf" and np.isin(values, (-1, 0, 1)).all()):
             return np.asarray(values == 1, dtype=bool)
@@ -153,25 +180,15 @@ class Evaluation:
             )
         return read_labels(values, classes=self.labels.classes).positive
 
-    def _same_length(self, values: NDArray[Any], name: str) -> None:
-        if values.shape[0] != self.labels.positive.size:
-            raise ValueError(
-                f"{name} and y must have the same length; they have {values.shape[0]} and "
-                f"{self.labels.positive.size} rows."
-            )
-
     # -- groups of rows and their shares ------------------------------------------------------------------------------
 
     def counts(self, group: NDArray[np.intp], n_groups: int) -> tuple[Floats, Floats]:
         """Labelled positives and unlabelled rows in each group."""
-        positive = self.labels.positive
-        n_p = np.bincount(group[positive], minlength=n_groups).astype(np.float64)
-        n_u = np.bincount(group[~positive], minlength=n_groups).astype(np.float64)
-        return n_p, n_u
+        return self.labels.counts(group, n_groups)
 
     def shares(self, n_p: Floats, n_u: Floats) -> tuple[Floats, Floats]:
         """Shares of P and of the population in each group; works on draws too (groups on the last axis)."""
-        population = n_u if self.scenario == "case-control" else n_p + n_u
+        population = n_p + n_u if self.one_sample else n_u
         return n_p / n_p.sum(-1, keepdims=True), population / population.sum(-1, keepdims=True)
 
     def draws(self, n_p: Floats, n_u: Floats, smoothing: float) -> tuple[Floats, Floats, Floats]:
@@ -185,7 +202,7 @@ class Evaluation:
         priors = np.ones(self.n_resamples) if self.prior is None else self.prior.draw(self.n_resamples, rng)
         weight_p = rng.standard_gamma(n_p + smoothing, shape)
         weight_u = rng.standard_gamma(n_u + smoothing, shape)
-        if self.scenario == "single-sample":
+        if self.one_sample:
             priors = np.maximum(priors, self.labels.n_positive / self.labels.positive.size)
         return *self.shares(weight_p, weight_u), priors
 
@@ -209,8 +226,7 @@ class Evaluation:
         draws onto the value, for functionals whose bias grows with noise, since a draw is noisier than the sample; both
         arms then take the longer one's length, since such draws crowd at the end of the legal range.
         """
-        prior = np.asarray(1.0 if self.prior is None else self.prior.value)
-        raw = float(functional(*self.shares(*counts), prior))
+        raw = float(functional(*self.shares(*counts), self.prior_value))
         value = float(np.clip(raw, *legal))
         error, low, high = np.nan, np.nan, np.nan
         if self.n_resamples > 1:
@@ -241,19 +257,15 @@ class Evaluation:
 
     def assumption(self) -> str:
         """What must hold, as a sentence."""
-        if self.scenario == "case-control":
-            sentence = (
-                "The labelled positives are a random sample of all positives and the unlabelled rows a random sample "
-                "of the population"
-            )
-        else:
-            sentence = (
-                "The labelled positives are a random part of all positives, and labelled and unlabelled rows together "
-                "are a random sample of the population"
-            )
-        if self.prior is None:
-            return sentence + "; no class prior is needed."
-        return sentence + f", whose class prior is {self.prior}."
+        sentence = (
+            "The labelled positives are a random part of all positives, and labelled and unlabelled rows together are "
+            "a random sample of the population"
+            if self.one_sample
+            else "The labelled positives are a random sample of all positives and the unlabelled rows a random sample "
+            "of the population"
+        )
+        prior = "; no class prior is needed." if self.prior is None else f", whose class prior is {self.prior}."
+        return sentence + prior
 
 
 def widened(estimate: PUEstimate, factor: float, legal: tuple[float, float]) -> PUEstimate:
@@ -261,13 +273,6 @@ def widened(estimate: PUEstimate, factor: float, legal: tuple[float, float]) -> 
     ends = np.array([estimate.low, estimate.high])
     low, high = np.clip(estimate.value + factor * (ends - estimate.value), *legal)
     return replace(estimate, standard_error=factor * estimate.standard_error, low=float(low), high=float(high))
-
-
-def needs_prior(class_prior: KnownPrior | None, name: str) -> KnownPrior:
-    """Refuse None where the formula holds a prior."""
-    if class_prior is None:
-        raise ValueError(f"{name} needs class_prior: a number in (0, 1), an interval, or a fitted prior estimator.")
-    return class_prior
 
 
 def group_scores(score: Floats, max_groups: int | None = None) -> tuple[NDArray[np.intp], int]:

@@ -34,13 +34,11 @@ from purely.metrics.estimate import (
     Evaluation,
     Floats,
     Functional,
+    Labels,
     PUEstimate,
     Resampling,
     group_scores,
-    needs_prior,
 )
-
-__all__ = ["false_positive_mass", "precision_at", "pu_average_precision", "pu_roc_auc"]
 
 
 def _auc(p: Floats, x: Floats, prior: Floats) -> Floats:
@@ -72,14 +70,11 @@ FUNCTIONALS: dict[str, Functional] = {"roc_auc": _auc, "average_precision": _ave
 
 
 def ranking_metric(
-    name: str,
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
+    name: str, y: Labels, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and scores."""
-    evaluation = Evaluation.read(y, needs_prior(class_prior, name), **options)
+    evaluation = Evaluation.read(y, class_prior, **options)
+    evaluation.known_prior(name)
     scores = evaluation.column(score, "score")
     functional = FUNCTIONALS[name]
     counts = evaluation.counts(*group_scores(scores))
@@ -96,12 +91,7 @@ def ranking_metric(
     )
 
 
-def pu_roc_auc(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> PUEstimate:
+def pu_roc_auc(y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUEstimate:
     r"""Area under the ROC curve of positives against negatives: :math:`(A - \pi/2) / (1 - \pi)`.
 
     Parameters
@@ -137,10 +127,7 @@ def pu_roc_auc(
 
 
 def pu_average_precision(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
+    y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]
 ) -> PUEstimate:
     """Mean precision over the positives' scores, the area under the precision-recall curve.
 

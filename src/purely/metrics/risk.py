@@ -36,13 +36,11 @@ from purely.metrics.estimate import (
     Evaluation,
     Floats,
     Functional,
+    Labels,
     PUEstimate,
     Resampling,
     group_scores,
-    needs_prior,
 )
-
-__all__ = ["pu_risk"]
 
 Loss = Literal["zero-one", "sigmoid", "logistic", "squared", "brier"]
 
@@ -67,7 +65,7 @@ def risk_functional(at_positive: Floats, at_negative: Floats, non_negative: bool
 
 
 def pu_risk(
-    y: ArrayLike,
+    y: Labels,
     score: ArrayLike,
     class_prior: KnownPrior,
     *,
@@ -112,7 +110,8 @@ def pu_risk(
     check_choice("estimator", estimator, ("upu", "nnpu"))
     if loss == "brier" and threshold is not None:
         raise ValueError("the Brier score has no threshold; leave threshold=None.")
-    evaluation = Evaluation.read(y, needs_prior(class_prior, "risk"), **options)
+    evaluation = Evaluation.read(y, class_prior, **options)
+    evaluation.known_prior("risk")
     scores = evaluation.column(score, "score")
     if loss == "brier" and not ((scores >= 0.0) & (scores <= 1.0)).all():
         raise ValueError("the Brier score needs probabilities between 0 and 1 as scores.")

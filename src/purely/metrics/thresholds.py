@@ -20,18 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, PUEstimate, Resampling, needs_prior
-
-__all__ = [
-    "pu_accuracy",
-    "pu_balanced_accuracy",
-    "pu_f1",
-    "pu_lee_liu",
-    "pu_lift",
-    "pu_precision",
-    "pu_recall",
-    "pu_specificity",
-]
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, Labels, PUEstimate, Resampling
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
@@ -87,16 +76,13 @@ FUNCTIONALS: dict[str, tuple[Functional, tuple[float, float], bool]] = {
 
 
 def threshold_metric(
-    name: str,
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior | None,
-    **options: Unpack[Resampling],
+    name: str, y: Labels, y_pred: ArrayLike, class_prior: KnownPrior | None, **options: Unpack[Resampling]
 ) -> PUEstimate:
     """One of `FUNCTIONALS` from labels and predicted classes."""
     functional, legal, with_prior = FUNCTIONALS[name]
-    prior = needs_prior(class_prior, name) if with_prior else None
-    evaluation = Evaluation.read(y, prior, **options)
+    evaluation = Evaluation.read(y, class_prior if with_prior else None, **options)
+    if with_prior:
+        evaluation.known_prior(name)
     predicted = evaluation.predictions(y_pred)
     note = ""
     if not predicted.any() and name in ("precision", "lift", "lee_liu"):
@@ -105,12 +91,7 @@ def threshold_metric(
     return evaluation.estimate(name, functional, counts, legal=legal, smoothing=HALF_A_ROW, note=note)
 
 
-def pu_precision(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> PUEstimate:
+def pu_precision(y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUEstimate:
     r"""Share of true positives among the rows predicted positive: :math:`\pi r / q`.
 
     Parameters
@@ -148,10 +129,7 @@ def pu_precision(
 
 
 def pu_recall(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    **options: Unpack[Resampling],
+    y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior | None = None, **options: Unpack[Resampling]
 ) -> PUEstimate:
     r"""Share of the positives that are predicted positive: :math:`r = E_P[\hat y]`, with no prior in it.
 
@@ -167,10 +145,7 @@ def pu_recall(
 
 
 def pu_specificity(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
+    y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]
 ) -> PUEstimate:
     r"""Share of the negatives that are predicted negative: :math:`1 - (q - \pi r) / (1 - \pi)`.
 
@@ -185,12 +160,7 @@ def pu_specificity(
     return threshold_metric("specificity", y, y_pred, class_prior, **options)
 
 
-def pu_accuracy(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> PUEstimate:
+def pu_accuracy(y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUEstimate:
     r"""Share of rows of the population predicted right: :math:`1 - \pi - q + 2 \pi r`.
 
     Arguments as for :func:`pu_precision`.
@@ -205,10 +175,7 @@ def pu_accuracy(
 
 
 def pu_balanced_accuracy(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
+    y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]
 ) -> PUEstimate:
     """Mean of recall and specificity. Arguments as for :func:`pu_precision`.
 
@@ -221,12 +188,7 @@ def pu_balanced_accuracy(
     return threshold_metric("balanced_accuracy", y, y_pred, class_prior, **options)
 
 
-def pu_f1(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior,
-    **options: Unpack[Resampling],
-) -> PUEstimate:
+def pu_f1(y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUEstimate:
     r"""Harmonic mean of precision and recall: :math:`2 \pi r / (\pi + q)`.
 
     Arguments as for :func:`pu_precision`.
@@ -241,10 +203,7 @@ def pu_f1(
 
 
 def pu_lift(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    **options: Unpack[Resampling],
+    y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior | None = None, **options: Unpack[Resampling]
 ) -> PUEstimate:
     r"""How many times more frequent positives are among the rows predicted positive: :math:`r / q`, prior-free.
 
@@ -261,14 +220,11 @@ def pu_lift(
 
 
 def pu_lee_liu(
-    y: ArrayLike,
-    y_pred: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    **options: Unpack[Resampling],
+    y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior | None = None, **options: Unpack[Resampling]
 ) -> PUEstimate:
     r"""Lee and Liu's criterion :math:`r^2 / q`, which is precision times recall over the prior, and prior-free.
 
-    High only where precision and recall both are, like :math:`F_1`. Arguments as for :func:`pu_precision`;
+    High only where precision and recall are both high, like :math:`F_1`. Arguments as for :func:`pu_precision`;
     `class_prior` is accepted and not used.
 
     References

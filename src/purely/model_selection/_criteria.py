@@ -14,6 +14,7 @@ which the density ratio, and so p(y=1|x), makes largest.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,31 +30,28 @@ from purely.metrics.thresholds import FUNCTIONALS as THRESHOLD
 
 @dataclass(frozen=True)
 class Criterion:
-    """A name, what it looks at, whether more is better, and whether its formula holds the prior."""
+    """A name, what it looks at, its formula, whether more is better, and whether the formula holds the prior.
+
+    Attributes
+    ----------
+    name : str
+    kind : Statement
+        What is asked of a model.
+    functional_of : callable
+        From the output of each group of rows, ascending, to the functional of the groups' shares.
+    greater_is_better, with_prior : bool
+    """
 
     name: str
     kind: Statement
+    functional_of: Callable[[Floats], Functional]
     greater_is_better: bool = True
     with_prior: bool = True
 
     def prepare(self, output: Floats) -> tuple[NDArray[np.intp], int, Functional]:
         """Group of each row, number of groups, and the functional of the groups' shares."""
-        if self.kind == "class":
-            group, n_groups = (output > 0.5).astype(np.intp), 2
-            if self.name == "risk":
-                return group, n_groups, risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), False)
-            return group, n_groups, THRESHOLD[self.name][0]
-        group, n_groups = group_scores(output)
-        if self.name in RANKING:
-            return group, n_groups, RANKING[self.name]
-        if self.name == "ranking":
-            return group, n_groups, lambda p, x, prior: RANKING["roc_auc"](p, x, np.zeros_like(prior))
-        values = np.unique(output)
-        if self.name == "information":
-            return group, n_groups, _information(values)
-        loss = {"brier": "brier", "logistic_risk": "logistic", "sigmoid_risk": "sigmoid"}[self.name]
-        at_positive, at_negative = (f(values) for f in LOSSES[loss])
-        return group, n_groups, risk_functional(at_positive, at_negative, False)
+        group, n_groups = ((output > 0.5).astype(np.intp), 2) if self.kind == "class" else group_scores(output)
+        return group, n_groups, self.functional_of(np.unique(output))
 
 
 def _information(values: Floats) -> Functional:
@@ -65,15 +63,33 @@ def _information(values: Floats) -> Functional:
     return functional
 
 
-CRITERIA: dict[str, Criterion] = {
-    **{name: Criterion(name, "class", True, needs) for name, (_, _, needs) in THRESHOLD.items()},
-    **{name: Criterion(name, "score") for name in RANKING},
-    "risk": Criterion("risk", "class", greater_is_better=False),
-    "brier": Criterion("brier", "probability", greater_is_better=False),
-    "logistic_risk": Criterion("logistic_risk", "log-odds", greater_is_better=False),
-    "sigmoid_risk": Criterion("sigmoid_risk", "log-odds", greater_is_better=False),
-    "ranking": Criterion("ranking", "score", with_prior=False),
-    "information": Criterion("information", "ratio", with_prior=False),
+def _ranking(p: Floats, x: Floats, prior: Floats) -> Floats:
+    return RANKING["roc_auc"](p, x, np.zeros_like(prior))
+
+
+def _as_it_is(functional: Functional) -> Callable[[Floats], Functional]:
+    """A formula that looks at the order of the outputs alone."""
+    return lambda values: functional
+
+
+def _risk(name: str, kind: Statement, loss: str) -> Criterion:
+    at_positive, at_negative = LOSSES[loss]
+    return Criterion(name, kind, lambda v: risk_functional(at_positive(v), at_negative(v), False), False)
+
+
+_ERRORS = risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), False)
+CRITERIA = {
+    criterion.name: criterion
+    for criterion in (
+        *(Criterion(name, "class", _as_it_is(f), True, needs) for name, (f, _, needs) in THRESHOLD.items()),
+        *(Criterion(name, "score", _as_it_is(f)) for name, f in RANKING.items()),
+        Criterion("risk", "class", _as_it_is(_ERRORS), greater_is_better=False),
+        _risk("brier", "probability", "brier"),
+        _risk("logistic_risk", "log-odds", "logistic"),
+        _risk("sigmoid_risk", "log-odds", "sigmoid"),
+        Criterion("ranking", "score", _as_it_is(_ranking), with_prior=False),
+        Criterion("information", "ratio", _information, with_prior=False),
+    )
 }
 
 

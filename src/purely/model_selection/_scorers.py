@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior, Prior, read_prior
-from purely.crossfit import model_says
+from purely.crossfit import Estimator, model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics.estimate import Evaluation
 from purely.model_selection._criteria import CRITERIA, find_criterion
-
-__all__ = ["PUScorer", "pu_scorer", "pu_scorer_names"]
 
 
 @dataclass(frozen=True)
@@ -26,13 +24,23 @@ class PUScorer:
     scoring : str
     class_prior : Prior or None
     scenario : {"case-control", "single-sample"}
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.model_selection import pu_scorer
+    >>> data = make_gaussians(n_features=2, random_state=0)
+    >>> scorer = pu_scorer("roc_auc", class_prior=0.5)
+    >>> bool(scorer(LogisticRegression().fit(data.X, data.y), data.X, data.y) > 0.8)
+    True
     """
 
     scoring: str
     class_prior: Prior | None
     scenario: Scenario
 
-    def __call__(self, estimator: Any, X: Any, y: ArrayLike, sample_weight: None = None) -> float:
+    def __call__(self, estimator: Estimator, X: Any, y: ArrayLike, sample_weight: None = None) -> float:
         """Score, greater is better; not clipped to the legal range, so that the mean over folds is not biased."""
         if sample_weight is not None:
             raise ValueError("PU scorers do not take sample_weight.")
@@ -40,8 +48,8 @@ class PUScorer:
         evaluation = Evaluation.read(y, self.class_prior, scenario=self.scenario, n_resamples=0)
         output = model_says(estimator, X, criterion.kind, evaluation.labels.classes[1])
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
-        prior = np.asarray(1.0 if self.class_prior is None else self.class_prior.value)
-        value = float(functional(*evaluation.shares(*evaluation.counts(group, n_groups)), prior))
+        shares = evaluation.shares(*evaluation.counts(group, n_groups))
+        value = float(functional(*shares, evaluation.prior_value))
         value = float(np.nan_to_num(value, posinf=1.0))  # a precision with no unlabelled row above the threshold
         return value if criterion.greater_is_better else -value
 
@@ -53,13 +61,16 @@ class PUScorer:
 def pu_scorer(scoring: str, class_prior: KnownPrior | None = None, *, scenario: Scenario = "case-control") -> PUScorer:
     """Make a scorer from a metric's name.
 
+    A score is not clipped to the metric's legal range, so in a single fold it may be larger than 1: the mean over folds
+    would be biased otherwise.
+
     Parameters
     ----------
     scoring : str
         One of :func:`pu_scorer_names`. Risks and the Brier score are returned negative: greater is better.
     class_prior : float, interval or fitted prior estimator, default=None
-        One prior for all models: a model that brought its own would grade itself. "ranking", "information", "lee_liu",
-        "lift" and "recall" need none.
+        One prior for all models; otherwise a model could look better because its own estimate of the prior is
+        convenient. "ranking", "information", "lee_liu", "lift" and "recall" need none.
     scenario : {"case-control", "single-sample"}, default="case-control"
 
     Returns

@@ -16,20 +16,20 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, indexable
+from sklearn.model_selection import BaseCrossValidator
+from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import KnownPrior
-from purely.crossfit import Statement, model_says
+from purely.crossfit import Estimator, Statement, model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
 from purely.metrics.estimate import Evaluation, Floats, PUEstimate
 from purely.model_selection._criteria import Criterion, find_criterion
-from purely.model_selection._split import PUStratifiedKFold
-
-__all__ = ["ModelSelection", "select_model"]
+from purely.model_selection._split import Indices, PUStratifiedKFold
 
 _BLOCK_ELEMENTS = 1 << 22
+Splits = list[tuple[Indices, Indices]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +53,21 @@ class ModelSelection:
         Out-of-fold classes, scores or probabilities, whatever the criterion looks at.
     scoring : str
     greater_is_better : bool
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from purely.datasets import make_paper_data
+    >>> from purely.model_selection import select_model
+    >>> data = make_paper_data(random_state=0)
+    >>> chosen = select_model({"linear": LogisticRegression(), "none": DummyClassifier()}, data.X, data.y)
+    >>> chosen.best_name, bool(chosen.differences["none"].value < 0)
+    ('linear', True)
     """
 
     best_name: str
-    best_estimator: Any = field(repr=False)
+    best_estimator: Estimator | None = field(repr=False)
     estimates: dict[str, PUEstimate] = field(repr=False)
     differences: dict[str, PUEstimate] = field(repr=False)
     indistinguishable: tuple[str, ...]
@@ -79,13 +90,13 @@ class ModelSelection:
 
 
 def select_model(
-    candidates: Mapping[str, Any] | Iterable[Any],
+    candidates: Mapping[str, Estimator] | Iterable[Estimator],
     X: Any,
     y: ArrayLike,
     *,
     class_prior: KnownPrior | None = None,
     scoring: str | None = None,
-    cv: Any = 5,
+    cv: int | BaseCrossValidator = 5,
     scenario: Scenario = "case-control",
     level: float = 0.9,
     n_resamples: int = 200,
@@ -96,8 +107,8 @@ def select_model(
     """Choose between classifiers, representations or priors with positive and unlabelled rows only.
 
     A candidate is any classifier or pipeline: representations and priors are compared inside the pipeline that uses
-    them. All candidates are judged at the one `class_prior`; with a prior of its own each would grade itself, and the
-    one with the most convenient prior would win.
+    them. All candidates are judged at the same `class_prior`. If each were judged at its own estimate, the one with the
+    most convenient estimate would win.
 
     Parameters
     ----------
@@ -116,7 +127,7 @@ def select_model(
     scenario : {"case-control", "single-sample"}, default="case-control"
     level : float, default=0.9
     n_resamples : int, default=200
-        Draws behind the standard errors, at least 2. They redraw rows, not the training.
+        Draws behind the standard errors, at least 2. Rows are drawn anew; models are not trained anew.
     refit : bool, default=True
         Fit the best candidate to all rows.
     n_jobs : int, default=None
@@ -152,7 +163,7 @@ def select_model(
         scoring = "ranking" if class_prior is None else "risk"
     criterion = find_criterion(scoring, class_prior)
     if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
-        class_prior = clone(class_prior).fit(X, y)
+        class_prior = clone(class_prior, safe=False).fit(X, y)
     prior = class_prior if criterion.with_prior else None
     evaluation = Evaluation.read(y, prior, scenario=scenario, level=level, n_resamples=n_resamples, random_state=seed)
     X, _ = indexable(X, evaluation.labels.positive)
@@ -186,7 +197,7 @@ def select_model(
     )
 
 
-def _name(candidates: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
+def _name(candidates: Mapping[str, Estimator] | Iterable[Estimator]) -> dict[str, Estimator]:
     if isinstance(candidates, Mapping):
         named = dict(candidates)
     else:
@@ -207,10 +218,10 @@ def _name(candidates: Mapping[str, Any] | Iterable[Any]) -> dict[str, Any]:
 
 
 def _out_of_fold(
-    named: dict[str, Any],
+    named: dict[str, Estimator],
     X: Any,
     y: NDArray[Any],
-    splits: list[tuple[Any, Any]],
+    splits: Splits,
     kind: Statement,
     evaluation: Evaluation,
     n_jobs: int | None,
@@ -219,7 +230,7 @@ def _out_of_fold(
     if rows.size != y.shape[0] or (np.diff(rows) != 1).any():
         raise ValueError("cv must test every row exactly once, as k folds do.")
 
-    def one(estimator: Any, train: Any, test: Any) -> Floats:
+    def one(estimator: Estimator, train: Indices, test: Indices) -> Floats:
         model = clone(estimator).fit(_safe_indexing(X, train), y[train])
         return model_says(model, _safe_indexing(X, test), kind, evaluation.labels.classes[1])
 
@@ -232,29 +243,24 @@ def _out_of_fold(
 
 
 def _score(
-    outputs: dict[str, Floats], splits: list[tuple[Any, Any]], criterion: Criterion, evaluation: Evaluation
+    outputs: dict[str, Floats], splits: Splits, criterion: Criterion, evaluation: Evaluation
 ) -> tuple[Floats, Floats]:
     """The criterion averaged over the folds: of each candidate, and of each candidate on each of the shared draws."""
-    rng = np.random.default_rng(evaluation.seed)
-    n_draws = evaluation.n_resamples
-    values, draws = np.zeros(len(outputs)), np.zeros((len(outputs), n_draws))
-    prior = np.asarray(1.0 if evaluation.prior is None else evaluation.prior.value)
-    priors = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
+    rng, n_draws = np.random.default_rng(evaluation.seed), evaluation.n_resamples
+    drawn = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
+    priors = np.append(evaluation.prior_value, drawn)
+    found = np.zeros((len(outputs), 1 + n_draws))  # of the rows as they are, then of the draws
     for _, test in splits:
         positive = evaluation.labels.positive[test]
         prepared = [criterion.prepare(output[test]) for output in outputs.values()]
-        for i, (group, n_groups, functional) in enumerate(prepared):
-            ones = np.ones((1, positive.size))
-            shares = evaluation.shares(*_grouped(ones, positive, group, n_groups))
-            values[i] += float(functional(shares[0][0], shares[1][0], prior)) / len(splits)
-        step = max(1, _BLOCK_ELEMENTS // positive.size)
-        for start in range(0, n_draws, step):
-            block = slice(start, min(start + step, n_draws))
-            weights = rng.standard_exponential((block.stop - block.start, positive.size))
+        for block in gen_batches(1 + n_draws, max(1, _BLOCK_ELEMENTS // positive.size)):
+            weights = np.ones((block.stop - block.start, positive.size))
+            random = weights[1:] if block.start == 0 else weights
+            random[:] = rng.standard_exponential(random.shape)
             for i, (group, n_groups, functional) in enumerate(prepared):
                 shares = evaluation.shares(*_grouped(weights, positive, group, n_groups))
-                draws[i, block] += functional(*shares, priors[block]) / len(splits)
-    return values, draws
+                found[i, block] += functional(*shares, priors[block]) / len(splits)
+    return found[:, 0], found[:, 1:]
 
 
 def _grouped(
@@ -272,7 +278,7 @@ def _grouped(
     return sums[0], sums[1]
 
 
-def _trivial(criterion: Criterion, splits: list[tuple[Any, Any]], evaluation: Evaluation) -> dict[str, float]:
+def _trivial(criterion: Criterion, splits: Splits, evaluation: Evaluation) -> dict[str, float]:
     n = evaluation.labels.positive.size
     if criterion.kind == "class":
         answers = {"all positive": np.ones(n), "all negative": np.zeros(n)}

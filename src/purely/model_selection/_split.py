@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import BaseCrossValidator
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, indexable
 
-from purely.checks import RandomState, check_number, draw_seed
+from purely.checks import RandomState, check_number, check_share, draw_seed
 from purely.folds import Folds, content_keys, deal_folds, share_out
 from purely.labels import read_labels
-
-__all__ = ["PUStratifiedKFold", "pu_train_test_split"]
 
 Indices = NDArray[np.intp]
 
@@ -22,9 +21,9 @@ Indices = NDArray[np.intp]
 class PUStratifiedKFold(BaseCrossValidator):
     """Folds with the same number of labelled positives and of unlabelled rows, copies of a row in one fold.
 
-    Folds are dealt by what is in the rows (:func:`purely.folds.deal_folds`), so their order does not matter. Without
-    copies the numbers differ by at most one row. In the single-sample scenario the share of positives among the
-    unlabelled rows follows from the labelled share, so every fold keeps the class prior of the whole.
+    Which fold a row is in depends on its values (:func:`purely.folds.deal_folds`), so the order of the rows does not
+    matter. Without copies the numbers differ by at most one row. In the single-sample scenario the share of positives
+    among the unlabelled rows follows from the labelled share, so every fold keeps the class prior of the whole.
 
     Parameters
     ----------
@@ -131,20 +130,12 @@ def pu_train_test_split(
     test = share_out(keys, positive, share)
     parts = np.flatnonzero(~test), np.flatnonzero(test)
     result: list[Any] = []
-    for array in (X, y, *arrays):
-        if array is None:
-            result += [None, None]
-            continue
-        indexed = array.tocsr() if hasattr(array, "tocsr") else array
-        result += [_safe_indexing(indexed, rows) for rows in parts]
+    for array in indexable(X, y, *arrays):
+        result += [None, None] if array is None else [_safe_indexing(array, rows) for rows in parts]
     return result
 
 
 def _test_share(test_size: float | int, n: int) -> float:
-    if isinstance(test_size, (int, np.integer)) and not isinstance(test_size, bool):
-        if not 2 <= test_size <= n - 2:
-            raise ValueError(f"test_size as a number of rows must lie between 2 and n - 2 = {n - 2}; got {test_size}.")
-        return float(test_size) / n
-    if not isinstance(test_size, (float, np.floating)) or not 0.0 < float(test_size) < 1.0:
-        raise ValueError(f"test_size must be a share in (0, 1) or a number of rows; {test_size!r} was given.")
-    return float(test_size)
+    if isinstance(test_size, Integral) and not isinstance(test_size, bool):
+        return check_number("test_size, as a number of rows,", test_size, 2, n - 2, integer=True) / n
+    return check_share("test_size", test_size, ", or a number of rows")

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
-__all__ = ["History", "NetworkArrays", "by_blocks"]
+from purely.checks import Floats, Indices
 
 _ROWS_AT_ONCE = 65536
 
@@ -59,10 +60,9 @@ def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any)
     return rows
 
 
-def by_blocks(function: Callable[[Any], NDArray[np.float64]], X: Any) -> NDArray[np.float64]:
+def by_blocks(function: Callable[[Any], Floats], X: Any, at_once: int = _ROWS_AT_ONCE) -> Floats:
     """Apply a function of rows block by block, so that no intermediate result is larger than a block's."""
-    starts = range(0, X.shape[0], _ROWS_AT_ONCE)
-    return np.concatenate([function(X[start : start + _ROWS_AT_ONCE]) for start in starts])
+    return np.concatenate([function(X[block]) for block in gen_batches(X.shape[0], at_once)])
 
 
 @dataclass(frozen=True)
@@ -81,14 +81,19 @@ class History:
         Whether Ctrl-C ended the training.
     """
 
-    train_loss: NDArray[np.float64]
-    train_j: NDArray[np.float64]
-    held_loss: NDArray[np.float64]
-    held_j: NDArray[np.float64]
-    best_epoch: NDArray[np.intp]
+    train_loss: Floats
+    train_j: Floats
+    held_loss: Floats
+    held_j: Floats
+    best_epoch: Indices
     interrupted: bool
 
+    def of(self, networks: slice) -> History:
+        """The history of some of the networks."""
+        a, b, c, d = (part[:, networks] for part in (self.train_loss, self.train_j, self.held_loss, self.held_j))
+        return History(a, b, c, d, self.best_epoch[networks], self.interrupted)
+
     @property
-    def best_held_j(self) -> NDArray[np.float64]:
+    def best_held_j(self) -> Floats:
         """Held-out J of the network that was kept, shape (M,)."""
         return self.held_j[self.best_epoch, np.arange(self.best_epoch.size)]

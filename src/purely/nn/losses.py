@@ -23,20 +23,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-__all__ = [
-    "LogisticLoss",
-    "Loss",
-    "LossValue",
-    "NonNegativeSquaredLoss",
-    "PNSquaredLoss",
-    "SquaredLoss",
-    "bounded_log_ratio",
-    "j_pu",
-    "logistic_loss",
-    "non_negative_j_pu",
-    "pn_smi_loss",
-]
-
 #: exp of more than this says nothing about a density ratio and its square overflows a float32.
 LARGEST_LOG_RATIO = 30.0
 
@@ -316,7 +302,3 @@ class PNSquaredLoss:
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
         """Minus L of each network: PN-SMI is minus this, minus one half."""
         return pn_smi_loss(z_p, z_u, self.share_p)
-
-    def ratio(self, z: Tensor) -> Tensor:
-        """Ratio of positives to all rows: the output for class +1."""
-        return z[..., 0]

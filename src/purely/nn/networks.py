@@ -12,17 +12,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.func import functional_call
 
-from purely.nn.fitted import NetworkArrays
+from purely.checks import Floats
+from purely.nn.fitted import NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, Layer
-
-__all__ = ["EncoderStack", "StackedMLP", "reinitialised"]
+from purely.nn.scaling import Scaling
 
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5
@@ -59,20 +62,22 @@ class StackedMLP:
         device: torch.device | str = "cpu",
         initial_bias: float = 0.0,
     ) -> None:
-        self.architecture = architecture
-        self.encoder = self._encoder_layers()
-        self.head = architecture.head
-        starts = np.stack([self._initial_parameters(seed, initial_bias) for seed in seeds])
+        self.encoder, self.head = architecture.encoder, architecture.head
+        layers = (*self.encoder, *self.head)
+        starts = np.stack([_initial_parameters(layers, seed, initial_bias) for seed in seeds])
         self.theta = torch.from_numpy(starts).to(device)
-        size = len(seeds)
         self.running = [
-            constant(size, layer.n_out, device=device)
-            for layer in (*self.encoder, *self.head)
+            constant(len(seeds), layer.n_out, device=device)
+            for layer in layers
             if layer.norm
             for constant in (torch.zeros, torch.ones)
         ]
-        self.n_encoder = sum(int(np.prod(s)) for layer in self.encoder for s in layer.shapes) + self._n_before()
-        self.decays = self._decay_mask().to(device)
+        #: Shapes of the parameters of each part, the encoder's parts first; the last parts are the layers.
+        self._shapes = [layer.shapes for layer in layers]
+        self._n_parts = len(self.encoder)
+        self.n_encoder = sum(int(np.prod(s)) for layer in self.encoder for s in layer.shapes)
+        weights = [np.full(int(np.prod(s)), float(len(s) == 2)) for layer in layers for s in layer.shapes]
+        self.decays = torch.from_numpy(np.concatenate(weights).astype(np.float32)).to(device)
         self._bind()
 
     @property
@@ -108,11 +113,15 @@ class StackedMLP:
         return self.output(self.features(x, training), training)
 
     def _layer(self, index: int, layer: Layer, h: Tensor, training: bool) -> Tensor:
-        weights, *rest = self._parameters[index]
+        weights, *rest = self._of_layer(index)
         h = torch.baddbmm(rest[0].unsqueeze(2), weights, h) if layer.bias else torch.bmm(weights, h)
         if layer.norm:
             h = self._norm(index, rest[0], rest[1], h, training)
         return torch.relu_(h) if layer.relu else h
+
+    def _of_layer(self, index: int) -> list[Tensor]:
+        """Parameters of a layer, counted over encoder and head."""
+        return self._parameters[index - len(self.encoder) - len(self.head)]
 
     def _norm(self, index: int, scale: Tensor, shift: Tensor, h: Tensor, training: bool) -> Tensor:
         M, width, b = h.shape
@@ -149,8 +158,7 @@ class StackedMLP:
         return torch.cat([part.reshape(self.size, -1) for part in parts], dim=1)
 
     def _leaves(self, update: str) -> list[list[Tensor]]:
-        n_encoder = len(self.encoder)
-        return self._parameters[n_encoder if update == "g" else 0 : n_encoder if update == "v" else None]
+        return self._parameters[self._n_parts if update == "g" else 0 : self._n_parts if update == "v" else None]
 
     def state(self) -> dict[str, Tensor]:
         """Everything that makes the networks what they are, each tensor with a leading dimension M; not copied."""
@@ -166,6 +174,11 @@ class StackedMLP:
         """Keep only these networks."""
         self.replace_state({name: tensor.index_select(0, keep) for name, tensor in self.state().items()})
 
+    def network(self, m: int, scaling: Scaling | None) -> NetworkArrays | ModuleNetwork:
+        """A network that takes the columns as they are before their scaling."""
+        arrays = self.arrays(m)
+        return arrays if scaling is None else arrays.after_scaling(scaling.mean, scaling.scale)
+
     def arrays(self, m: int) -> NetworkArrays:
         """Network m as NumPy arrays, batch norms folded in."""
         return NetworkArrays(
@@ -173,13 +186,8 @@ class StackedMLP:
             tuple(self._folded(len(self.encoder) + i, layer, m) for i, layer in enumerate(self.head)),
         )
 
-    def module(self, m: int) -> nn.Sequential:
-        """Network m as a plain module on the CPU: ``module[0]`` is v, ``module[1]`` is g."""
-        arrays = self.arrays(m)
-        return nn.Sequential(_sequential(arrays.encoder), _sequential(arrays.head))
-
     def _folded(self, index: int, layer: Layer, m: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
-        weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in self._parameters[index])
+        weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in self._of_layer(index))
         weights, bias = weights.T, rest[0] if layer.bias else np.zeros(layer.n_out)
         if layer.norm:
             mean, variance = (r[m].cpu().numpy().astype(np.float64) for r in self._running_of(index))
@@ -187,114 +195,117 @@ class StackedMLP:
             weights, bias = weights * factor, rest[1] - mean * factor
         return weights, bias, layer.relu
 
-    def _encoder_layers(self) -> tuple[Layer, ...]:
-        return self.architecture.encoder
-
-    def _n_before(self) -> int:
-        """Parameters that stand before those of the layers."""
-        return 0
-
-    def _decay_mask(self) -> Tensor:
-        parts = [np.full(self._n_before(), 1.0)]
-        for layer in (*self.encoder, *self.head):
-            parts += [np.full(int(np.prod(s)), float(len(s) == 2)) for s in layer.shapes]
-        return torch.from_numpy(np.concatenate(parts).astype(np.float32))
-
-    def _initial_parameters(self, seed: int, initial_bias: float) -> NDArray[np.float32]:
-        """Uniform weights of variance 1/(3 n_in); batch norms start as the identity, biases at zero."""
-        rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
-        parts: list[NDArray[Any]] = []
-        layers = (*self.encoder, *self.head)
-        for i, layer in enumerate(layers):
-            bound = 1.0 / np.sqrt(layer.n_in)
-            parts.append(rng.uniform(-bound, bound, (layer.n_in, layer.n_out)).T.ravel())
-            if layer.norm:
-                parts += [np.ones(layer.n_out), np.zeros(layer.n_out)]
-            elif layer.bias:
-                parts.append(np.full(layer.n_out, initial_bias if i == len(layers) - 1 else 0.0))
-        return np.concatenate(parts).astype(np.float32)
-
     def _bind(self) -> None:
-        """Make the layers' parameters leaves of the graph that are views of `theta`."""
+        """Make the parameters of every part leaves of the graph that are views of `theta`."""
         self._parameters: list[list[Tensor]] = []
-        at = self._n_before()
-        for layer in (*self.encoder, *self.head):
+        at = 0
+        for shapes in self._shapes:
             views = []
-            for shape in layer.shapes:
+            for shape in shapes:
                 width = int(np.prod(shape))
-                views.append(self.theta[:, at : at + width].unflatten(1, shape).detach().requires_grad_())
+                views.append(self.theta[:, at : at + width].view(self.size, *shape).detach().requires_grad_())
                 at += width
             self._parameters.append(views)
 
 
+def _initial_parameters(layers: Sequence[Layer], seed: int, initial_bias: float) -> NDArray[np.float32]:
+    """Uniform weights of variance 1/(3 n_in); batch norms start as the identity, biases at zero."""
+    rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
+    parts: list[NDArray[Any]] = []
+    for i, layer in enumerate(layers):
+        bound = 1.0 / np.sqrt(layer.n_in)
+        parts.append(rng.uniform(-bound, bound, (layer.n_in, layer.n_out)).T.ravel())
+        if layer.norm:
+            parts += [np.ones(layer.n_out), np.zeros(layer.n_out)]
+        elif layer.bias:
+            parts.append(np.full(layer.n_out, initial_bias if i == len(layers) - 1 else 0.0))
+    return np.concatenate(parts).astype(np.float32)
+
+
+@dataclass
+class ModuleNetwork:
+    """A network with a torch module for an encoder, applied block by block on the CPU."""
+
+    module: Any
+    scaling: Scaling | None = None
+
+    def features(self, X: Any) -> Floats:
+        """v(x) of each row."""
+        return by_blocks(self._encoded, X, 4096)
+
+    def _encoded(self, X: Any) -> Floats:
+        rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        return _outputs(self.module[0], rows if self.scaling is None else self.scaling(rows))
+
+    def output(self, features: Floats) -> Floats:
+        """G of each row of features."""
+        z = _outputs(self.module[1], features)
+        return z[:, 0] if z.shape[1] == 1 else z
+
+    def __call__(self, X: Any) -> Floats:
+        """g(v(x)) of each row."""
+        return self.output(self.features(X))
+
+
+@torch.no_grad()
+def _outputs(module: nn.Module, rows: Floats) -> Floats:
+    return module(torch.from_numpy(rows.astype(np.float32))).numpy().astype(np.float64)
+
+
 class EncoderStack(StackedMLP):
-    """One network whose encoder is any ``torch.nn.Module``; the stack then has the size 1.
+    """Networks whose encoders are ``torch.nn.Module``s of one kind: their parameters are rows of `theta` as well.
 
     Parameters
     ----------
-    encoder : torch.nn.Module, or callable that takes a torch.Generator and returns one
-        Maps ``(b, n_features)`` to ``(b, n_components)``. A module is copied, the caller's own is not touched.
+    encoders : sequence of torch.nn.Module
+        One a network; it maps ``(b, n_features)`` to ``(b, n_components)``. Modules are copied.
     architecture : Architecture
         Only its head is used.
     seeds, device, initial_bias
-        As for :class:`StackedMLP`; one seed.
+        As for :class:`StackedMLP`.
     """
 
-    def __init__(
-        self,
-        encoder: nn.Module,
-        architecture: Architecture,
-        seeds: Sequence[int],
-        device: torch.device | str = "cpu",
-        initial_bias: float = 0.0,
-    ) -> None:
-        if len(seeds) != 1:
-            raise ValueError(f"a module encoder trains one network at a time; {len(seeds)} seeds were given.")
-        self.user_encoder = copy.deepcopy(encoder).to(device=device, dtype=torch.float32)
-        super().__init__(architecture, seeds, device, initial_bias)
-        user = torch.cat([p.detach().reshape(-1) for p in self.user_encoder.parameters()] + [self.theta.new_empty(0)])
-        self.theta = torch.cat([user.unsqueeze(0), self.theta], dim=1)
-        self.running += [b.unsqueeze(0) for b in self.user_encoder.buffers() if b.is_floating_point()]
+    def __init__(self, encoders: Sequence[nn.Module], architecture: Architecture, *options: Any) -> None:
+        super().__init__(Architecture((), architecture.head), *options)
+        copies = [copy.deepcopy(encoder).to(device=self.device, dtype=torch.float32) for encoder in encoders]
+        self.module_of_all = copies[0]
+        flat = [
+            torch.cat([p.detach().reshape(-1) for p in e.parameters()] or [self.theta.new_empty(0)]) for e in copies
+        ]
+        self.theta = torch.cat([torch.stack(flat), self.theta], dim=1)
+        self.running += [torch.stack(buffers) for buffers in zip(*(e.buffers() for e in copies), strict=True)]
+        named = *copies[0].named_parameters(), *copies[0].named_buffers()
+        self._names = [name for name, _ in named]
+        self._shapes.insert(0, tuple(tuple(p.shape) for p in copies[0].parameters()))
+        self._n_parts, self.n_encoder = 1, flat[0].numel()
+        self.decays = torch.cat([torch.ones_like(flat[0]), self.decays])
         self._bind()
 
     def features(self, x: Tensor, training: bool = False) -> Tensor:
-        """V of a batch, shape (1, n_components, b)."""
-        self.user_encoder.train(training)
-        v = self.user_encoder(x[0])
+        """V of a batch, shape (M, n_components, b)."""
+        self.module_of_all.train(training)
+        found = [functional_call(self.module_of_all, self._state_of(m), (x[m],)) for m in range(self.size)]
         wanted = (x.shape[1], self.head[0].n_in)
-        if v.shape != wanted:
+        if found[0].shape != wanted:
             raise ValueError(
                 f"encoder must map ({x.shape[1]}, {x.shape[2]}) to {wanted}, the rows by n_components; it returned "
-                f"{tuple(v.shape)}."
+                f"{tuple(found[0].shape)}."
             )
-        return v.T.unsqueeze(0)
+        return torch.stack(found).transpose(1, 2)
 
-    def module(self, m: int) -> nn.Sequential:
-        """The network as a module on the CPU, in evaluation mode: ``module[0]`` is v, ``module[1]`` is g."""
+    def _state_of(self, m: int) -> dict[str, Tensor]:
+        """Parameters and buffers of one encoder, by name."""
+        buffers = self.running[2 * sum(layer.norm for layer in self.head) :]
+        return {name: of[m] for name, of in zip(self._names, (*self._parameters[0], *buffers), strict=True)}
+
+    def network(self, m: int, scaling: Scaling | None) -> ModuleNetwork:
+        """A network, on the CPU and in evaluation mode, that takes the columns as they are before their scaling."""
+        encoder, state = copy.deepcopy(self.module_of_all).cpu(), self._state_of(m)
+        with torch.no_grad():
+            for name, held in (*encoder.named_parameters(), *encoder.named_buffers()):
+                held.copy_(state[name])
         head = [self._folded(i, layer, m) for i, layer in enumerate(self.head)]
-        return nn.Sequential(copy.deepcopy(self.user_encoder).cpu(), _sequential(head)).eval()
-
-    def _encoder_layers(self) -> tuple[Layer, ...]:
-        return ()
-
-    def _leaves(self, update: str) -> list[list[Tensor]]:
-        own: list[list[Tensor]] = [] if update == "g" else [list(self.user_encoder.parameters())]
-        return own + ([] if update == "v" else self._parameters)
-
-    def _n_before(self) -> int:
-        return sum(p.numel() for p in self.user_encoder.parameters())
-
-    def _bind(self) -> None:
-        if self.theta.shape[1] < self.decays.shape[0]:
-            return  # the base class calls this before the encoder's parameters have been put in front
-        super()._bind()
-        at = 0
-        for p in self.user_encoder.parameters():
-            p.data = self.theta[0, at : at + p.numel()].view(p.shape)
-            at += p.numel()
-        floats = [b for b in self.user_encoder.buffers() if b.is_floating_point()]
-        for buffer, running in zip(floats, self.running[len(self.running) - len(floats) :], strict=True):
-            buffer.data = running[0]
+        return ModuleNetwork(nn.Sequential(encoder, _sequential(head)).eval(), scaling)
 
 
 def reinitialised(encoder: nn.Module, seed: int) -> nn.Module:

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["dropout_mask", "normal_noise", "random_orders", "stream_starts"]
+from purely.folds import scramble
 
 ROWS_P, ROWS_U, DROPOUT, GRADIENT = range(4)
 
@@ -22,14 +22,8 @@ _GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133
 def stream_starts(seeds: NDArray[np.uint64], purpose: int, number: int) -> NDArray[np.int64]:
     """Where each network's stream for a purpose and a step (or epoch) begins, shape (M,)."""
     with np.errstate(over="ignore"):
-        state = _mix_numpy(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))
-        return _mix_numpy(state + np.uint64(number + 1) * np.uint64(_GOLDEN)).view(np.int64)
-
-
-def _mix_numpy(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(_FIRST)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(_SECOND)
-    return x ^ (x >> np.uint64(31))
+        state = scramble(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))
+        return scramble(state + np.uint64(number + 1) * np.uint64(_GOLDEN)).view(np.int64)
 
 
 def random_words(starts: Tensor, count: int) -> Tensor:

@@ -6,14 +6,12 @@ The rows of a stack never mix, so every network takes exactly the steps that it 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 from torch import Tensor
 
-__all__ = ["Optimiser", "OptimiserName", "clip_rows"]
-
-OptimiserName = Literal["adam", "sgd", "adagrad"]
+from purely.nn.recipe import OptimizerName
 
 ADAM_BETAS = (0.9, 0.999)
 EPS = 1e-8
@@ -46,7 +44,7 @@ class Optimiser:
         Steps taken, by the first column of the part that was moved.
     """
 
-    name: OptimiserName
+    name: OptimizerName
     weight_decay: float
     decays: Tensor
     state: dict[str, Tensor]

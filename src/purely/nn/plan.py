@@ -8,43 +8,43 @@ puts both together for any number of estimators, and trains networks of one kind
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self, TypeVar, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from purely.base import number, one_of, with_parameters
+from purely.checks import Floats, Indices, Mask, RandomState
 from purely.exceptions import DivergedWarning
-from purely.folds import Folds, Keys, sample_rows, share_out
+from purely.folds import Folds, Keys, deal_folds, row_keys, sample_rows, share_out
+from purely.labels import PULabels
 from purely.nn.fitted import History
-from purely.nn.recipe import NetworkRecipe
-from purely.nn.scaling import Scaling
-
-if TYPE_CHECKING:
-    pass
-
-__all__ = [
-    "ALL_ROWS",
-    "Member",
-    "Preparation",
-    "StackPlan",
-    "TrainedMember",
-    "TrainedStack",
-    "UsesNetworks",
-    "finish_together",
-    "fit_together",
-    "plan_members",
-]
+from purely.nn.recipe import Architecture, Arithmetic, NetworkRecipe, OptimizerName, Schedule, read_settings
+from purely.nn.scaling import Scaling, column_scaling
 
 #: Fold number of the networks that see all rows.
 ALL_ROWS = -1
+#: What the paper's settings have in common (section 5.2).
+PAPER: dict[str, Any] = {"schedule": "constant", "dropout": 0.0, "n_ensemble": 1, "standardize": False}
 
 
 @dataclass(frozen=True)
-class Member:
-    """One network of a fit.
+class Split:
+    """Row numbers of one network: what it is trained on and what is held out, positives and unlabelled apart."""
+
+    train_p: Indices
+    train_u: Indices
+    held_p: Indices
+    held_u: Indices
+
+
+@dataclass(frozen=True)
+class Member(Split):
+    """One network of a fit, with the rows it is trained on and those it is stopped by.
 
     Attributes
     ----------
@@ -54,8 +54,6 @@ class Member:
         Its number in the ensemble, and among the restarts of which the best is kept.
     seed : int
         For initial weights, the order of rows, dropout and noise.
-    train_p, train_u, held_p, held_u : ndarray of int
-        Rows it is trained on and rows it is stopped by.
     test : ndarray of int
         Rows of the fold it does not see; empty for ALL_ROWS.
     """
@@ -64,71 +62,7 @@ class Member:
     member: int
     start: int
     seed: int
-    train_p: NDArray[np.intp]
-    train_u: NDArray[np.intp]
-    held_p: NDArray[np.intp]
-    held_u: NDArray[np.intp]
-    test: NDArray[np.intp]
-
-
-def plan_members(
-    positive: NDArray[np.bool_],
-    keys: Keys,
-    folds: Folds | None,
-    *,
-    n_ensemble: int,
-    n_starts: int = 1,
-    validation_fraction: float = 0.0,
-    seed: int,
-    all_rows: bool = True,
-    most_rows: int | None = None,
-) -> list[Member]:
-    """All networks of a fit: those that see all rows first, then fold by fold.
-
-    Parameters
-    ----------
-    positive : ndarray of bool, shape (n,)
-    keys : ndarray of shape (n,)
-        The rows' keys (:func:`purely.folds.row_keys`): everything is drawn by content, so that permuting rows changes
-        nothing and copies of a row are on one side of every split.
-    folds : Folds or None
-        Folds to leave out, one after another; None for networks of all rows only.
-    n_ensemble, n_starts : int
-        Networks that are averaged, and attempts at each, of which the best is kept.
-    validation_fraction : float
-        Share of the rows that are held out to stop by; another draw for every network of the ensemble.
-    seed : int
-    all_rows : bool
-        Whether there are networks that see all rows.
-    most_rows : int, optional
-        Rows that a network is trained on at most.
-
-    Notes
-    -----
-    A network's rows and seed depend on its own numbers only: asking for more folds, members or restarts leaves the
-    others as they are.
-    """
-    order = np.argsort(keys, kind="stable")
-    none = np.empty(0, dtype=np.intp)
-    seen_by_fold = [(ALL_ROWS, order, none)] if all_rows else []
-    for k in range(folds.n_folds if folds is not None else 0):
-        seen_by_fold.append((k, order[(folds.number != k)[order]], np.flatnonzero(folds.number == k)))  # type: ignore[union-attr]
-    members = []
-    for fold, outside, test in seen_by_fold:
-        seen = outside if most_rows is None else sample_rows(outside, positive, most_rows)
-        for member in range(n_ensemble):
-            held = np.zeros(seen.size, dtype=bool)
-            if validation_fraction > 0.0:
-                held = share_out(keys[seen], positive[seen], validation_fraction, draw=(fold + 1) * 65537 + member)
-            train_p, train_u, held_p, held_u = (
-                seen[side & kind] for side in (~held, held) for kind in (positive[seen], ~positive[seen])
-            )
-            for start in range(n_starts):
-                key = np.random.SeedSequence([seed, fold + 1, member, start]).generate_state(1, np.uint64)[0]
-                members.append(
-                    Member(fold, member, start, int(key >> np.uint64(1)), train_p, train_u, held_p, held_u, test)
-                )
-    return members
+    test: Indices
 
 
 @dataclass(frozen=True)
@@ -148,11 +82,104 @@ class StackPlan:
     """
 
     X: Any
-    positive: NDArray[np.bool_]
+    positive: Mask
     recipe: NetworkRecipe
     scaling: Scaling | None
     members: list[Member]
     mapped: bool = False
+
+
+@dataclass(frozen=True)
+class EnsembleRecipe:
+    """All choices of a fit: what a network is, and how many of them see which rows.
+
+    Attributes
+    ----------
+    networks : NetworkRecipe
+    validation_fraction : float
+        Share of the rows that are held out to stop by, another draw for every network of the ensemble; 0 for none.
+    n_starts, n_ensemble : int
+        Attempts at each network, of which the best is kept, and networks that are averaged.
+    cv : int or None
+        Number of folds.
+    refit : bool
+        With folds, whether there are networks that see all rows too.
+    standardize : bool
+    """
+
+    networks: NetworkRecipe
+    validation_fraction: float
+    n_starts: int
+    n_ensemble: int
+    cv: int | None
+    refit: bool
+    standardize: bool
+
+    @classmethod
+    def read(cls, values: Mapping[str, Any], architecture: Architecture, loss: Any) -> Self:
+        """Choices from an estimator's parameters by name, which have been checked."""
+        given = {"encoder": None, "n_starts": 1, "cv": None, "refit": True, **values}
+        rows = 0 if given["batch_size"] == "auto" else given["batch_size"]
+        networks = NetworkRecipe(architecture, loss, read_settings(values), rows, given["encoder"], given["device"])
+        return cls(networks, **{of.name: given[of.name] for of in fields(cls) if of.name != "networks"})
+
+    def stack_plan(
+        self,
+        X: Any,
+        positive: Mask,
+        *,
+        seed: int,
+        keys: Keys | None = None,
+        folds: Folds | None = None,
+        mapped: bool = False,
+        most_rows: int | None = None,
+    ) -> StackPlan:
+        """The networks of these choices for rows; their keys and folds are found where they are not given."""
+        keys = row_keys(X, seed) if keys is None else keys
+        if folds is None and self.cv:
+            folds = deal_folds(X, positive, self.cv, seed, keys)
+        scaling = column_scaling(X) if self.standardize else None
+        members = self._members(positive, keys, folds, seed, most_rows)
+        return StackPlan(X, positive, self.networks, scaling, members, mapped)
+
+    def _members(
+        self, positive: Mask, keys: Keys, folds: Folds | None, seed: int, most_rows: int | None
+    ) -> list[Member]:
+        """All networks of a fit: those that see all rows first, then fold by fold.
+
+        Everything is drawn by the rows' keys (:func:`purely.folds.row_keys`), so that permuting rows changes nothing
+        and copies of a row are on one side of every split. A network's rows and seed depend on its own numbers only:
+        asking for more folds, members or restarts leaves the others as they are.
+        """
+        order = np.argsort(keys, kind="stable")
+        seen_by_fold = [(ALL_ROWS, order, order[:0])] if self.refit or folds is None else []
+        if folds is not None:
+            for k in range(folds.n_folds):
+                seen_by_fold.append((k, order[(folds.number != k)[order]], np.flatnonzero(folds.number == k)))
+        members = []
+        for fold, outside, test in seen_by_fold:
+            seen = outside if most_rows is None else sample_rows(outside, positive, most_rows)
+            for member in range(self.n_ensemble):
+                held = np.zeros(seen.size, dtype=bool)
+                if self.validation_fraction > 0.0:
+                    draw = (fold + 1) * 65537 + member
+                    held = share_out(keys[seen], positive[seen], self.validation_fraction, draw=draw)
+                kinds = positive[seen], ~positive[seen]
+                train_p, train_u, held_p, held_u = (seen[side & kind] for side in (~held, held) for kind in kinds)
+                for start in range(self.n_starts):
+                    key = np.random.SeedSequence([seed, fold + 1, member, start]).generate_state(1, np.uint64)[0]
+                    own_seed = int(key >> np.uint64(1))
+                    members.append(Member(train_p, train_u, held_p, held_u, fold, member, start, own_seed, test))
+        return members
+
+
+@dataclass(frozen=True)
+class PreparedFit:
+    """What an estimator knows before its networks are trained."""
+
+    stack: StackPlan
+    labels: PULabels
+    recipe: EnsembleRecipe
 
 
 @dataclass(frozen=True)
@@ -181,16 +208,59 @@ class TrainedStack:
                 f"the loss of {lost} of {len(self.members)} networks was never finite; they are as they were "
                 "initialised. Lower learning_rate, or set clip_norm=1.",
                 DivergedWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
 
 
-class Preparation(Protocol):
-    """What an estimator knows before its networks are trained."""
+def out_of_fold(plan: StackPlan, members: Sequence[TrainedMember], says: Callable[[list[Any], Any], Floats]) -> Floats:
+    """What networks say, ``says(networks, rows)``, of each row that they have not seen."""
+    found = np.full(plan.positive.size, np.nan)
+    for fold in sorted({t.member.fold for t in members} - {ALL_ROWS}):
+        own = [t for t in members if t.member.fold == fold]
+        rows = own[0].member.test
+        found[rows] = says([t.network for t in own], plan.X[rows])
+    return found
 
-    @property
-    def stack(self) -> StackPlan | None:
-        """The networks it asks for, if any."""
+
+@with_parameters
+class TrainsNetworks:
+    """Parameters of every estimator that trains networks, and its `fit`; :class:`UsesNetworks` says what it needs."""
+
+    preset: str | None = one_of(None, "paper", "paper-text", default=None)
+    optimizer: str = one_of(*get_args(OptimizerName), default="adam")
+    learning_rate: float = number(default=1e-3, low=0.0, open_low=True)
+    schedule: str = one_of(*get_args(Schedule), default="constant")
+    weight_decay: float = number(default=0.0, low=0.0)
+    dropout: float = number(default=0.2, low=0.0, high=0.95)
+    max_epochs: int = number(default=100, low=1, integer=True)
+    early_stopping: bool = True
+    patience: int = number(default=20, low=1, integer=True)
+    validation_fraction: float = number(default=1 / 6, low=0.0, high=0.9, open_low=True)
+    tol: float = number(default=0.0, low=0.0)
+    batch_size: int | Literal["auto"] = number(default="auto", low=1, integer=True)
+    n_ensemble: int = number(default=5, low=1, integer=True)
+    standardize: bool = True
+    device: str = "auto"
+    dtype: str = one_of(*get_args(Arithmetic), default="float32")
+    checkpoint: str | Path | None = None
+    random_state: RandomState = 0
+    verbose: bool = False
+
+    def fit(self, X: Any, y: ArrayLike) -> Self:
+        """Train the networks.
+
+        Parameters
+        ----------
+        X : array, memory-mapped array, sparse matrix or data frame of shape (n, d)
+        y : array-like of shape (n,)
+            1 for labelled positives, 0 for the other rows.
+
+        Returns
+        -------
+        self
+        """
+        fit_together([self], [(X, y)])  # type: ignore[type-var]
+        return self
 
 
 class UsesNetworks(Protocol):
@@ -211,9 +281,9 @@ def fit_together(
 ) -> list[Fitted]:
     """Fit several estimators, each to its own data, with networks of one kind trained as one stack.
 
-    What comes out is what ``estimator.fit(X, y)`` gives one after another, beyond rounding; on a GPU it takes about as
-    long as one fit. Networks share a stack where the estimators have equal parameters (`random_state`, `scenario` and
-    class prior may differ) and their data the same columns and the same numbers of rows of both kinds.
+    Up to rounding the result is that of ``estimator.fit(X, y)`` one after another; on a GPU it takes about as long as
+    one fit. Networks share a stack where the estimators have equal parameters (`random_state`, `scenario` and class
+    prior may differ) and their data the same columns and the same numbers of rows of both kinds.
 
     Parameters
     ----------
@@ -222,7 +292,7 @@ def fit_together(
     data : sequence of (X, y)
         One data set for each.
     n_jobs : int, optional
-        Estimators at a time, through joblib, whose other parts are fitted before the networks.
+        Number of estimators whose other parts are fitted at a time, before the networks (joblib).
 
     Returns
     -------

@@ -6,25 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from purely.checks import check_choice, check_number
-
 if TYPE_CHECKING:
     from purely.nn.losses import Loss
-
-__all__ = [
-    "Architecture",
-    "Layer",
-    "NetworkRecipe",
-    "TrainingSettings",
-    "check_cv",
-    "check_encoder",
-    "kept_dtypes",
-    "read_settings",
-]
 
 OptimizerName = Literal["adam", "sgd", "adagrad"]
 Schedule = Literal["constant", "cosine"]
@@ -90,40 +77,17 @@ class TrainingSettings:
 
 
 def read_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Settings from an estimator's parameters by name, each checked; what an estimator does not have is as above."""
-    clip = values.get("clip_norm")
-    return TrainingSettings(
-        optimizer=check_choice("optimizer", values["optimizer"], get_args(OptimizerName)),
-        learning_rate=check_number("learning_rate", values["learning_rate"], 0.0, open_low=True),
-        schedule=check_choice("schedule", values["schedule"], get_args(Schedule)),
-        update=check_choice("update", values.get("update", "joint"), get_args(Update)),
-        weight_decay=check_number("weight_decay", values["weight_decay"], 0.0),
-        gradient_noise=check_number("gradient_noise", values.get("gradient_noise", 0.0), 0.0),
-        clip_norm=None if clip is None else check_number("clip_norm", clip, 0.0, open_low=True),
-        dropout=check_number("dropout", values["dropout"], 0.0, 0.95),
-        max_epochs=check_number("max_epochs", values["max_epochs"], 1, integer=True),
-        patience=check_number("patience", values["patience"], 1, integer=True),
-        tol=check_number("tol", values["tol"], 0.0),
-        keep="best" if values["early_stopping"] else "last",
-        dtype=check_choice("dtype", values["dtype"], get_args(Arithmetic)),
-        verbose=bool(values["verbose"]),
-        checkpoint=values["checkpoint"],
-    )
+    """Settings from an estimator's parameters by name, which have been checked; what it does not have is as above."""
+    own = {name: values[name] for name in TrainingSettings.__dataclass_fields__ if name in values}
+    return TrainingSettings(**own, keep="best" if values["early_stopping"] else "last")
 
 
-def check_cv(cv: object) -> int:
-    """Number of folds of an estimator that may do without; 0 for None."""
-    return 0 if cv is None else check_number("cv", cv, 2, integer=True)
-
-
-def check_encoder(encoder: Any) -> Any:
-    """Return the caller's own torch module, or None, refuse anything else."""
-    if encoder is None:
-        return None
+def check_encoder(name: str, encoder: object) -> object:
+    """Return the caller's own torch module, refuse anything else."""
     from torch import nn
 
     if not isinstance(encoder, nn.Module):
-        raise TypeError(f"encoder must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
+        raise TypeError(f"{name} must be None or a torch.nn.Module; {type(encoder).__name__} was given.")
     return encoder
 
 
@@ -174,7 +138,6 @@ class Architecture:
         n_components: int,
         head_hidden: tuple[int, ...] = (),
         n_outputs: int = 1,
-        batch_norm: bool = True,
     ) -> Architecture:
         """A network whose encoder is ``n_features - hidden - n_components``; linear where nothing is hidden.
 
@@ -190,30 +153,25 @@ class Architecture:
             Widths of the hidden layers of g.
         n_outputs : int, default=1
             Outputs of g.
-        batch_norm : bool, default=True
-            Whether hidden layers are normalised.
         """
-        encoder = _hidden_layers((n_features, *hidden, n_components), batch_norm)
+        encoder = _hidden_layers((n_features, *hidden, n_components))
         if not hidden:
             encoder = (Layer(n_features, n_components, norm=False, relu=False, bias=False),)
-        return cls(encoder, _head((n_components, *head_hidden), n_outputs, batch_norm))
+        return cls(encoder, _head((n_components, *head_hidden), n_outputs))
 
     @classmethod
     def classifier(cls, n_features: int, hidden: tuple[int, ...]) -> Architecture:
         """A network ``n_features - hidden - 1``; a linear classifier where nothing is hidden."""
         widths = (n_features, *hidden)
-        return cls(_hidden_layers(widths, True), _head(widths[-1:], 1, True))
+        return cls(_hidden_layers(widths), _head(widths[-1:], 1))
 
 
-def _hidden_layers(widths: tuple[int, ...], batch_norm: bool) -> tuple[Layer, ...]:
-    return tuple(
-        Layer(n_in, n_out, norm=batch_norm, relu=True, bias=not batch_norm) for n_in, n_out in pairwise(widths)
-    )
+def _hidden_layers(widths: tuple[int, ...]) -> tuple[Layer, ...]:
+    return tuple(Layer(n_in, n_out, norm=True, relu=True, bias=False) for n_in, n_out in pairwise(widths))
 
 
-def _head(widths: tuple[int, ...], n_outputs: int, batch_norm: bool) -> tuple[Layer, ...]:
-    last = Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True)
-    return (*_hidden_layers(widths, batch_norm), last)
+def _head(widths: tuple[int, ...], n_outputs: int) -> tuple[Layer, ...]:
+    return (*_hidden_layers(widths), Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True))
 
 
 @dataclass(frozen=True)
@@ -239,3 +197,8 @@ class NetworkRecipe:
     batch_size: int
     encoder: Any
     device: str
+
+    @property
+    def linear(self) -> bool:
+        """Whether v is a linear map."""
+        return self.encoder is None and not any(layer.relu for layer in self.architecture.encoder)

@@ -24,15 +24,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import softplus
 
+from purely.checks import Indices
 from purely.nn.losses import LossValue
-
-__all__ = ["MARGIN_LOSSES", "PURisk", "logistic_margin", "sigmoid_margin", "squared_margin"]
 
 
 def sigmoid_margin(z: Tensor) -> Tensor:
@@ -171,7 +168,7 @@ class PURisk:
 
         return replace(risks[0], population=repeated("population"), unlabelled=repeated("unlabelled"))
 
-    def of_networks(self, networks: NDArray[np.intp]) -> PURisk:
+    def of_networks(self, networks: Indices) -> PURisk:
         """The risk of some networks of the stack."""
         if isinstance(self.population, float) or isinstance(self.unlabelled, float):
             return self

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
-__all__ = ["Scaling", "column_scaling"]
+from purely.checks import Floats
 
 #: Relative to the largest value of a column, what counts as rounding; and what does for any column: divided by less,
 #: numbers leave a double's range.
@@ -20,12 +19,32 @@ ROUNDING, SMALLEST = 1e-14, 1e-150
 class Scaling:
     """Centre and scale of the columns; a `mean` of None does not centre."""
 
-    mean: NDArray[np.float64] | None
-    scale: NDArray[np.float64]
+    mean: Floats | None
+    scale: Floats
 
-    def __call__(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Scaled rows of a dense array."""
+    def __call__(self, rows: Any) -> Any:
+        """Scaled rows, of a dense array or a sparse matrix."""
+        if sp.issparse(rows):
+            rows = sp.csr_matrix(rows, dtype=np.float64, copy=True)
+            rows.data /= self.scale[rows.indices]
+            return rows
         return (rows - (0.0 if self.mean is None else self.mean)) / self.scale
+
+
+@dataclass(frozen=True)
+class ScaledRows:
+    """Rows that are scaled when they are asked for, a block at a time, so that no scaled copy of all is held."""
+
+    rows: Any
+    scaling: Scaling
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the rows."""
+        return self.rows.shape
+
+    def __getitem__(self, which: Any) -> Any:
+        return self.scaling(self.rows[which])
 
 
 def column_scaling(X: Any, block: int = 65536) -> Scaling:

@@ -7,10 +7,9 @@ on the device and only the rows of the current batch are made dense.
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,51 +17,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from purely.checks import Indices
 from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
+from purely.nn.plan import Split
 from purely.nn.scaling import Scaling
-
-__all__ = [
-    "ArrayRows",
-    "BatchShape",
-    "Batches",
-    "CSRRows",
-    "MappedRows",
-    "RowBatches",
-    "Rows",
-    "Split",
-    "StreamBatches",
-    "rows_of",
-]
 
 #: Rows of one forward pass without gradient hold at most this many numbers.
 EVALUATION_ELEMENTS = 1 << 26
 
 
-class Rows(Protocol):
-    """Rows of a data set, as the loop asks for them."""
-
-    n_features: int
-
-    def batches(self, index: Tensor) -> Iterator[Tensor]:
-        """Rows of `index`, shape (M, steps, b): one tensor (M, b, d) a step."""
-        ...
-
-
 class ArrayRows:
     """A dense array, held on the device as float32."""
 
-    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
-        scaled = X if scaling is None else scaling(X)
-        self.tensor = torch.from_numpy(np.array(scaled, dtype=np.float32, order="C")).to(device)
+    def __init__(self, X: NDArray[Any], device: torch.device) -> None:
+        self.tensor = torch.from_numpy(np.array(X, dtype=np.float32, order="C")).to(device)
         self.n_features = int(X.shape[1])
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[ArrayRows]) -> ArrayRows:
-        """The rows of several, one after another."""
-        whole = copy.copy(parts[0])
-        if len(parts) > 1:
-            whole.tensor = torch.cat([part.tensor for part in parts])
-        return whole
 
     def batches(self, index: Tensor) -> Iterator[Tensor]:
         """Rows by index, gathered on the device."""
@@ -91,26 +60,13 @@ class MappedRows:
 class CSRRows:
     """A SciPy sparse matrix, held on the device in compressed rows; only the rows of a batch are made dense."""
 
-    def __init__(self, X: Any, device: torch.device, scaling: Scaling | None = None) -> None:
+    def __init__(self, X: Any, device: torch.device) -> None:
         X = sp.csr_matrix(X, copy=True)
         X.sum_duplicates()
-        values = X.data if scaling is None else X.data / scaling.scale[X.indices]
         self.n_features = int(X.shape[1])
         self.indptr = X.indptr.astype(np.int64)
-        self.values = torch.from_numpy(values.astype(np.float32)).to(device)
+        self.values = torch.from_numpy(X.data.astype(np.float32)).to(device)
         self.columns = torch.from_numpy(X.indices.astype(np.int64)).to(device)
-
-    @classmethod
-    def concatenate(cls, parts: Sequence[CSRRows]) -> CSRRows:
-        """The rows of several, one after another."""
-        whole = copy.copy(parts[0])
-        if len(parts) > 1:
-            before = np.cumsum([0] + [part.indptr[-1] for part in parts])
-            starts = [part.indptr[:-1] + b for part, b in zip(parts, before[:-1], strict=True)]
-            whole.indptr = np.concatenate([*starts, before[-1:]])
-            whole.values = torch.cat([part.values for part in parts])
-            whole.columns = torch.cat([part.columns for part in parts])
-        return whole
 
     def batches(self, index: Tensor) -> Iterator[Tensor]:
         """Rows by index, scattered into a dense batch on the device."""
@@ -132,23 +88,17 @@ class CSRRows:
             yield x.view(*rows.shape, self.n_features)
 
 
-def rows_of(X: Any, device: torch.device, scaling: Scaling | None = None) -> Rows:
+#: Rows of a data set, as the loop asks for them: ``batches(index)`` gives those of `index`, shape (M, steps, b), one
+#: tensor (M, b, d) a step.
+Rows = ArrayRows | MappedRows | CSRRows
+
+
+def rows_of(X: Any, device: torch.device, scaling: Scaling | None = None, *, mapped: bool = False) -> Rows:
     """The source for what `X` is: a sparse matrix, a memory-mapped array, or an array."""
-    if sp.issparse(X):
-        return CSRRows(X, device, scaling)
-    if isinstance(X, np.memmap):
+    if mapped or isinstance(X, np.memmap):
         return MappedRows(X, device, scaling)
-    return ArrayRows(np.asarray(X), device, scaling)
-
-
-@dataclass(frozen=True)
-class Split:
-    """Row numbers of one network: what it is trained on and what is held out, positives and unlabelled apart."""
-
-    train_p: NDArray[np.intp]
-    train_u: NDArray[np.intp]
-    held_p: NDArray[np.intp]
-    held_u: NDArray[np.intp]
+    rows = X if scaling is None else scaling(X)
+    return CSRRows(rows, device) if sp.issparse(rows) else ArrayRows(rows, device)
 
 
 @dataclass(frozen=True)
@@ -176,14 +126,6 @@ class BatchShape:
         return cls(steps, -(-n_positive // steps), -(-n_unlabelled // steps))
 
 
-class Batches(Protocol):
-    """What the loop trains on: for each epoch, minibatches with the positives first."""
-
-    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
-        """Minibatches (M, b, d) of the given networks, each with its number of positives."""
-        ...
-
-
 class RowBatches:
     """Minibatches of rows: every network goes through its own rows in its own order.
 
@@ -195,36 +137,25 @@ class RowBatches:
         self.rows, self.shape = rows, shape
         self.seeds = np.asarray(seeds, dtype=np.uint64)
         self.parts = [
-            (purpose, per_batch, *padded_rows([getattr(split, name) for split in splits]))
+            (purpose, per_batch, padded_rows([getattr(split, name) for split in splits]))
             for purpose, per_batch, name in ((ROWS_P, shape.n_p, "train_p"), (ROWS_U, shape.n_u, "train_u"))
         ]
 
-    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
+    def epoch(self, number: int, networks: Indices, device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches of one epoch."""
-        parts = [self._order(number, networks, device, *part) for part in self.parts]
+        places, parts = torch.from_numpy(networks), []
+        for purpose, per_batch, padded in self.parts:
+            rows, counts = (of.index_select(0, places).to(device) for of in padded)
+            starts = torch.from_numpy(stream_starts(self.seeds[networks], purpose, number)).to(device)
+            order = random_orders(starts, counts, rows.shape[1])
+            # The first rows in this epoch's order come again where they run out.
+            wanted = torch.arange(self.shape.steps * per_batch, device=device) % counts.unsqueeze(1)
+            parts.append(rows.gather(1, order.gather(1, wanted)).view(len(networks), self.shape.steps, per_batch))
         for x in self.rows.batches(torch.cat(parts, dim=2)):
             yield x, self.shape.n_p
 
-    def _order(
-        self,
-        number: int,
-        networks: NDArray[np.intp],
-        device: torch.device,
-        purpose: int,
-        per_batch: int,
-        rows: Tensor,
-        counts: Tensor,
-    ) -> Tensor:
-        """Rows of one kind in this epoch's order, (M, steps, per_batch); the first come again where they run out."""
-        places = torch.from_numpy(networks).to(rows.device)
-        own, n_own = rows.index_select(0, places).to(device), counts.index_select(0, places).to(device)
-        starts = torch.from_numpy(stream_starts(self.seeds[networks], purpose, number)).to(device)
-        order = random_orders(starts, n_own, own.shape[1])
-        wanted = torch.arange(self.shape.steps * per_batch, device=device) % n_own.unsqueeze(1)
-        return own.gather(1, order.gather(1, wanted)).view(len(networks), self.shape.steps, per_batch)
 
-
-def padded_rows(parts: Sequence[NDArray[np.intp]]) -> tuple[Tensor, Tensor]:
+def padded_rows(parts: Sequence[Indices]) -> tuple[Tensor, Tensor]:
     """Row numbers of each network, padded to the longest (M, longest), and how many there are (M,)."""
     counts = np.array([part.size for part in parts])
     padded = np.zeros((len(parts), int(counts.max())), dtype=np.int64)
@@ -239,17 +170,18 @@ class StreamBatches:
     Every network of the stack sees the same batches.
     """
 
-    def __init__(
-        self,
-        make: Callable[[int], Iterable[tuple[Any, Any]]],
-        scaling: Scaling | None = None,
-    ) -> None:
+    def __init__(self, make: Callable[[int], Iterable[tuple[Any, Any]]], scaling: Scaling | None = None) -> None:
         self.make, self.scaling = make, scaling
 
-    def epoch(self, number: int, networks: NDArray[np.intp], device: torch.device) -> Iterator[tuple[Tensor, int]]:
+    def epoch(self, number: int, networks: Indices, device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches of one epoch."""
         for P, U in self.make(number):
             both = sp.vstack([P, U], format="csr") if sp.issparse(P) else np.concatenate([np.asarray(P), np.asarray(U)])
             index = torch.arange(both.shape[0]).view(1, 1, -1)
             x = next(rows_of(both, device, self.scaling).batches(index))
             yield x.expand(len(networks), -1, -1).contiguous(), P.shape[0]
+
+
+#: What the loop trains on: ``epoch(number, networks, device)`` gives minibatches (M, b, d), positives first, each with
+#: its number of positives.
+Batches = RowBatches | StreamBatches

@@ -25,8 +25,6 @@ from purely.nn.optimisers import Optimiser, clip_rows
 if TYPE_CHECKING:
     from purely.nn.recipe import TrainingSettings
 
-__all__ = ["Stepper"]
-
 #: Steps of a kind that are taken as they are before they are recorded: workspaces and moments are made in these.
 BEFORE_RECORDING = 2
 #: Kinds of step (shape of the batch, which part moves) that are recorded at most; a stream may have any number.

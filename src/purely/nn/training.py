@@ -24,20 +24,19 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from purely.checks import Floats, Indices
 from purely.files import replacing
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.optimisers import Optimiser
+from purely.nn.plan import Split
 from purely.nn.recipe import TrainingSettings
-from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, Split, padded_rows
+from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, padded_rows
 from purely.nn.steps import Stepper
 from purely.progress import stoppable, track
-
-__all__ = ["HeldOut", "outputs_of", "resolve_device", "train"]
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
@@ -74,7 +73,7 @@ def train(
     run = _Run(stack, settings)
     run.resume()
     own_seeds = np.asarray(seeds, dtype=np.uint64)
-    networks: NDArray[np.intp] | None = None
+    networks: Indices | None = None
     epochs = track("networks", settings.max_epochs, start=run.epoch, unit="epoch", verbose=settings.verbose)
     with epochs as bar, stoppable(lambda: _stopped(run.epoch)) as stop:
         while run.epoch < settings.max_epochs and run.alive.size:
@@ -115,7 +114,7 @@ class _Run:
         self.epoch = 0
         self.step = 0
         self.steps_an_epoch: int | None = None
-        self.history: list[NDArray[np.float64]] = []
+        self.history: list[Floats] = []
 
     def rate(self) -> float:
         """Learning rate of this step."""
@@ -228,7 +227,7 @@ class HeldOut:
         self.index, _ = padded_rows([np.concatenate([s.held_p, s.held_u]) for s in splits])
         self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
 
-    def judge(self, stack: StackedMLP, loss: Loss, networks: NDArray[np.intp]) -> tuple[Tensor, Tensor]:
+    def judge(self, stack: StackedMLP, loss: Loss, networks: Indices) -> tuple[Tensor, Tensor]:
         """Loss and J of the given networks on their held-out rows, each of shape (M,); NaN where there are none."""
         if not self.index.shape[1]:
             nothing = torch.full((2, stack.size), torch.nan, device=stack.device)
@@ -264,7 +263,7 @@ def resolve_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def _loss_of(loss: Loss, networks: NDArray[np.intp]) -> Loss:
+def _loss_of(loss: Loss, networks: Indices) -> Loss:
     """The loss for some networks of the stack; most losses are the same for all."""
     chosen: Loss = loss.of_networks(networks) if hasattr(loss, "of_networks") else loss
     return chosen

@@ -6,7 +6,7 @@ versions of the libraries and a checksum.
 
 from __future__ import annotations
 
-from purely.persistence._errors import ModelFileError, ModelFileWarning, UnsupportedModelError
+from purely.persistence._fields import ModelFileError, ModelFileWarning, UnsupportedModelError
 from purely.persistence._file import ModelDescription, describe, load, save
 
 __all__ = [

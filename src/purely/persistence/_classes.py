@@ -11,14 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from purely.persistence import _sklearn  # noqa: F401 - what it declares
-
 from purely.persistence._fields import (  # isort: skip
     FLAG, STARTS, Field, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._foreign import FOREIGN
 from purely.persistence._schema import State, make, part
-from purely.persistence._trees import FOREST, check_sums, taken_forest
+from purely.persistence._sklearn import FOREST, check_sums, taken_forest
 
 from purely.persistence._vocabulary import (  # isort: skip
     ANY_CURVE, ANY_NUMBER, COUNT, INSIDE, NAME, NUMBER, SHARE, declare, each, estimator, model,
@@ -87,9 +85,10 @@ declare("purely.audit:Posterior", check=_check_posterior, fields={
 declare("purely.classifiers.selection_aware:SelectionCurve", fields={
     "columns": ints("c", low=0), "knots": array("c", None), "coef": array("c", 2), "centre": NUMBER})
 declare("purely.audit._refinement:Refinement", fields={
-    "slope": number(0.0), "intercept": NUMBER, "coef": array("d")})
+    "slope": number(0.0), "intercept": NUMBER, "coef": array("d"), "scale": array("d", low=0.0),
+    "centres": array("m", "d"), "weight": array("m")})
 declare("purely.nn.fitted:NetworkArrays", check=_check_network, fields=each("encoder head", _LAYERS))
-declare("purely.nn.stack:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
+declare("purely.nn.networks:ModuleNetwork", fields={"module": FOREIGN, "scaling": none_or(part("Scaling"))})
 declare("purely.nn.scaling:Scaling", fields={"mean": none_or(array("d")), "scale": array("d", low=1e-300)})
 declare("purely.nn.fitted:History", fields={
     **each("train_loss train_j held_loss held_j", array("epochs", "m", finite=False)),
@@ -177,7 +176,7 @@ declare("purely.collapsed:LinearScore", fields={
 declare("purely.collapsed:KernelScore", fields={
     "mean": array("d"), "scale": array("d", low=1e-300), "centers": array("k", "d"), "coef": array("k"),
     "gamma": number(0.0), "intercept": NUMBER, "limited": FLAG})
-declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees steps", fields={
+declare("purely.collapsed:TreeScore", check=check_sums, left_out="trees stages n_sorting", fields={
     "offset": array("d"), "starts": STARTS, **each("left right", ints("nodes", low=-1)),
     "feature": ints("nodes", low=-2, below="d"), **each("threshold value", array("nodes")), "shares": FLAG,
     "constant": NUMBER})

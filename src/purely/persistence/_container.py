@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purely.files import replacing, shown
-from purely.persistence._errors import ModelFileError, UnsupportedModelError
-from purely.persistence._fields import TYPE_NAMES, TYPES
+from purely.persistence._fields import TYPE_NAMES, TYPES, ModelFileError, UnsupportedModelError
 
 #: Version of the format; 1 was that of the development versions before 0.1.
 FORMAT = 2
@@ -36,7 +35,7 @@ _OTHERS = {
     b"\x93NUMPY": "a NumPy array",
     b"\x1f\x8b": "a gzip file",
 }
-_GIVE = "give the path of one that purely.save has written"
+_GIVE = "give the path of a model that purely.save or 'purely fit' has written"
 
 
 def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:

@@ -17,7 +17,27 @@ from numpy.typing import NDArray
 
 from purely.checks import LARGEST_VALUE
 from purely.files import shown
-from purely.persistence._errors import Misfit
+
+
+class ModelFileError(ValueError):
+    """A file is no model of purely, is damaged, or holds what no model can hold; nothing of it was run."""
+
+
+class UnsupportedModelError(TypeError):
+    """A model holds something that a model file cannot, and nothing was written; the message names its place."""
+
+
+class ModelFileWarning(UserWarning):
+    """A model file was written by another version of a library, or will not load without `trusted`."""
+
+
+class Misfit(Exception):  # noqa: N818 - callers never see it
+    """A value that its place in a model does not allow; becomes one of the errors above, with the name of the file."""
+
+
+class Untrusted(Exception):  # noqa: N818 - callers never see it
+    """A class or function that is neither one of ours nor trusted; its argument lists the names."""
+
 
 #: What `json` reads and writes.
 Json = Any
@@ -39,6 +59,8 @@ TYPES = {
 }
 TYPES["BOOL"] = np.dtype(bool)
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
+#: What a field reads where a value does not fit; the field's own words then say what would.
+UNFIT: Any = object()
 _LISTED = re.compile(r"\|O|<U[1-9]\d{0,3}")
 _HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 #: A line end or a tab is part of many a column's name; what else a terminal obeys is not.
@@ -115,9 +137,10 @@ class Field:
 
     def __call__(self, node: Json, at: Place) -> Any:
         """The value of JSON at a place."""
-        if not self.takes(node):
+        value = self.read(node, at) if self.takes(node) else UNFIT
+        if value is UNFIT:
             at.need(False, f"must be {self.words}")
-        return self.read(node, at)
+        return value
 
     def each(self, held: list[Json] | dict[str, Json], at: Place) -> list[Any]:
         """The values of a list or an object; plain ones, of which there may be many, need no place of their own."""
@@ -149,7 +172,7 @@ def whole(low: int = 0, high: int = 10**12, *, length: str | None = None, below:
 
     def read(node: Json, at: Place) -> int:
         if type(node) is not int or not low <= node <= high or (below and node >= at.lengths.get(below, 0)):
-            at.need(False, f"must be {words}")
+            return UNFIT
         at.measure(length, node)
         return int(node)
 
@@ -162,14 +185,10 @@ def number(low: float = -LARGEST_VALUE, high: float = LARGEST_VALUE, *, finite: 
 
     def read(node: Json, at: Place) -> float:
         if isinstance(node, dict):
-            at.need(node["float"] in ("nan", "inf", "-inf"), f"must be {words}")
-            return float(node["float"])
-        if (finite and not low <= node <= high) or (type(node) is int and abs(node) >= 2**63):
-            at.need(False, f"must be {words}")
-        return node
+            return float(node["float"]) if node["float"] in ("nan", "inf", "-inf") else UNFIT
+        return UNFIT if (finite and not low <= node <= high) or (type(node) is int and abs(node) >= 2**63) else node
 
-    words = f"a number from {low:g} to {high:g}"
-    return Field(("number",) if finite else ("number", "float"), words, read)
+    return Field(("number",) if finite else ("number", "float"), f"a number from {low:g} to {high:g}", read)
 
 
 def text(longest: int = LONGEST_TEXT, *, name: bool = False) -> Field:
@@ -186,13 +205,8 @@ def text(longest: int = LONGEST_TEXT, *, name: bool = False) -> Field:
 
 def word(*choices: str) -> Field:
     """One of some words."""
-
-    def read(node: Json, at: Place) -> str:
-        at.need(node in choices, f"must be {words}")
-        return str(node)
-
     words = f"one of {', '.join(map(repr, choices))}"
-    return Field(("str",), words, read)
+    return Field(("str",), words, lambda node, at: str(node) if node in choices else UNFIT)
 
 
 def many(of: Field, length: Length = None) -> Field:
@@ -233,12 +247,12 @@ def pairs(key: Field, of: Field) -> Field:
     return Field(("dict",), f"a dictionary of {of.words}", read)
 
 
-def record(fields: Mapping[str, Field], optional: str = "") -> Field:
-    """A dictionary with keys of its own, some of which may be absent."""
+def record(fields: Mapping[str, Field]) -> Field:
+    """A dictionary with keys of its own."""
 
     def read(node: Json, at: Place) -> dict[str, Any]:
         at.need(isinstance(node["dict"], dict), "must be a dictionary of names")
-        return read_fields(node["dict"], fields, optional.split(), at)
+        return read_fields(node["dict"], fields, (), at)
 
     return Field(("dict",), f"a dictionary of {', '.join(fields)}", read)
 
@@ -267,12 +281,14 @@ def array(
     def read(node: Json, at: Place) -> NDArray[Any]:
         stored: Any = at.store.arrays.pop(at.path, None)
         dtype: Any = TYPES.get(str(node["array"]))
-        at.need(stored is not None and dtype is not None and dtype.kind in kind, f"must be {words}")
+        if stored is None or dtype is None or dtype.kind not in kind:
+            return UNFIT
         # The order of memory decides how sums are rounded; integers are stored in the smallest type that holds them.
         stored = stored.T if node.get("order") == "F" else stored
         made: NDArray[Any] = stored.astype(dtype, copy=False)
         same = stored.dtype == dtype or (stored.dtype.kind == dtype.kind and (stored == made).all())
-        at.need(same and (free or made.ndim == len(shape)), f"must be {words}")
+        if not same or (not free and made.ndim != len(shape)):
+            return UNFIT
         for length, found in zip(shape, made.shape, strict=False):
             at.measure(length, found)
         if made.size and dtype.kind != "b" and not free:

@@ -19,10 +19,9 @@ import purely
 from purely.files import shown
 from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
 
-from purely.persistence._errors import (  # isort: skip
-    Misfit, ModelFileError, ModelFileWarning, UnsupportedModelError, Untrusted,
+from purely.persistence._fields import (  # isort: skip
+    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, Untrusted, many, pairs,
 )  # fmt: skip
-from purely.persistence._fields import Place, Store, many, pairs
 from purely.persistence._foreign import find_trusted, write
 from purely.persistence._vocabulary import MODEL, NAME
 
@@ -134,7 +133,18 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
 
     See Also
     --------
-    purely.save : Write such a file; an example is there.
+    purely.save : Write such a file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import purely
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     purely.save(purely.PUSMI(n_centers=20), Path(folder) / "model.purely")
+    ...     model = purely.load(Path(folder) / "model.purely")
+    >>> model
+    PUSMI(n_centers=20)
     """
     known = find_trusted([trusted] if isinstance(trusted, (str, type)) else trusted)
     with _opened(path) as file:
@@ -182,6 +192,18 @@ class ModelDescription:
         Size of the file.
     sha256 : str
         Checksum, which has been verified.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import purely
+    >>> from purely.persistence import describe
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     purely.save(purely.PUSMI(n_centers=20), Path(folder) / "model.purely")
+    ...     found = describe(Path(folder) / "model.purely")
+    >>> found.model, found.settings["n_centers"], found.fitted
+    ('PUSMI', 20, False)
     """
 
     model: str

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from purely.persistence._errors import Misfit, Untrusted
-
 from purely.persistence._fields import (  # isort: skip
-    FLAG, LONGEST_TEXT, NOTHING, TYPE_NAMES, Field, Json, Place, array, either, items, many, number, pairs, text, word,
+    FLAG, LONGEST_TEXT, NOTHING, TYPE_NAMES, Field, Json, Misfit, Place, Untrusted, array, either, items, many, number,
+    pairs, text, word,
 )  # fmt: skip
 from purely.persistence._schema import SCHEMAS, imported, part, schema_of
 
@@ -69,10 +68,6 @@ def _write_array(value: NDArray[Any], at: Place) -> Json:
 # -- other packages ----------------------------------------------------------------------------------------------------
 
 
-def _bytes(values: NDArray[np.uint8]) -> bytes:
-    return values.tobytes()
-
-
 def _bytearray(values: NDArray[np.uint8]) -> bytearray:
     return bytearray(values.tobytes())
 
@@ -92,7 +87,7 @@ def _torch_tensor(values: NDArray[Any], learnt: bool, parameter: bool) -> Any:
 _BUILTINS = (bool, complex, float, frozenset, int, object, set, slice, str)
 #: What may be used wherever something else is trusted: it holds values and does nothing with them.
 HARMLESS = {
-    "bytes": _bytes,
+    "bytes": np.ndarray.tobytes,
     "bytearray": _bytearray,
     "long text": _long_text,
     "torch tensor": _torch_tensor,
@@ -142,7 +137,8 @@ def _taken_apart(value: Any) -> tuple[Any, ...]:
     if isinstance(value, (type, np.ufunc, types.FunctionType, types.BuiltinFunctionType)):
         return "name", value, ()
     if isinstance(value, (bytes, bytearray)):
-        return "call", _bytes if isinstance(value, bytes) else _bytearray, (np.frombuffer(bytes(value), np.uint8),)
+        function = np.ndarray.tobytes if isinstance(value, bytes) else _bytearray
+        return "call", function, (np.frombuffer(bytes(value), np.uint8),)
     if isinstance(value, str):  # a model that writes itself as text, as LightGBM's do
         return "call", _long_text, (np.frombuffer(value.encode(), np.uint8),)
     if type(value).__module__.startswith("torch") and hasattr(value, "detach"):

@@ -14,8 +14,7 @@ from typing import Any
 from sklearn.base import BaseEstimator
 
 from purely.files import shown
-from purely.persistence._errors import Misfit
-from purely.persistence._fields import Field, Json, Place, read_fields
+from purely.persistence._fields import Field, Json, Misfit, Place, read_fields
 
 State = dict[str, Any]
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from purely.audit import AuditResult
 from purely.checks import check_number
 from purely.plotting.common import Display
-from purely.plotting.style import ESTIMATE, POSITIVE, UNLABELLED, label, percent
-
-__all__ = ["AuditDisplay"]
+from purely.plotting.style import ESTIMATE, POSITIVE, UNLABELLED, Axes, label, percent, remark
 
 
 @dataclass
@@ -23,7 +21,7 @@ class AuditDisplay(Display):
     ----------
     result : AuditResult
     n_groups : int
-        Groups by score that are as likely to be drawn from.
+        Number of groups by score; the audit draws from each with about the same probability.
     notes : tuple of str
 
     Attributes
@@ -50,11 +48,11 @@ class AuditDisplay(Display):
 
     @classmethod
     def from_result(cls, result: AuditResult, n_groups: int = 6) -> Self:
-        """From an audit that was read."""
+        """From the result of an audit."""
         missing = (f"{result.n_missing} rows could not be told and are left out.",) if result.n_missing else ()
         return cls(result, check_number("n_groups", n_groups, 1, integer=True), missing)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         curve, result = self.result.calibration_curve(self.n_groups), self.result
         told = np.isfinite(result.labels)
         rows, found = result.probability[result.sample.index[told]], result.labels[told] == 1.0
@@ -64,9 +62,8 @@ class AuditDisplay(Display):
         ax.plot(rows[found], np.full(int(found.sum()), 1.05), "|", color=POSITIVE, markersize=7)
         ax.plot(rows[~found], np.full(int((~found).sum()), -0.05), "|", color=UNLABELLED, markersize=7)
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.1, 1.1))
-        inside = {"textcoords": "offset points", "fontsize": 8, "color": "0.35"}
-        ax.annotate(f"{int(found.sum())} found positive", (0.0, 1.05), (2, -12), **inside)
-        ax.annotate(f"{int((~found).sum())} found negative", (1.0, -0.05), (-2, 6), ha="right", **inside)
+        remark(ax, f"{int(found.sum())} found positive", (0.0, 1.05), (2, -12), color="0.35")
+        remark(ax, f"{int((~found).sum())} found negative", (1.0, -0.05), (-2, 6), color="0.35", ha="right")
         share = result.share
         title = f"Positive by the labels {percent(share.value)} [{percent(share.low)}, {percent(share.high)}], "
         title += f"by the model {percent(float(result.probability.mean()))}"

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from purely.checks import RandomState
 from purely.class_prior import KnownPrior
-from purely.labels import Scenario
 from purely.metrics import (
     PUCalibrationCurve,
     PUEstimate,
@@ -23,13 +21,8 @@ from purely.metrics import (
     pu_roc_auc,
     pu_roc_curve,
 )
-from purely.plotting.common import Display, Rows, model_rows, nothing_to_show, read_rows
-from purely.plotting.style import ESTIMATE, INK, UNLABELLED, label, percent, say_instead
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["PUCalibrationDisplay", "PUPrecisionRecallDisplay", "PUROCDisplay"]
+from purely.plotting.common import PredictionDisplay, Rows
+from purely.plotting.style import ESTIMATE, INK, UNLABELLED, Axes, label, percent
 
 #: More points of a curve than this cannot be seen and make a vector picture heavy.
 _MAX_POINTS = 500
@@ -45,52 +38,13 @@ def _seen(n: int) -> NDArray[np.intp]:
 
 
 @dataclass
-class _CurveDisplay(Display):
+class _CurveDisplay(PredictionDisplay):
     """A curve and its summary, from predictions or from a model."""
 
     curve: Any
     summary: PUEstimate | None = None
     notes: tuple[str, ...] = ()
     reason: str = ""
-
-    _score: ClassVar[str] = "score"
-    _fewest: ClassVar[int] = 1
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        score: ArrayLike,
-        class_prior: KnownPrior,
-        *,
-        scenario: Scenario = "case-control",
-        level: float = 0.9,
-        random_state: RandomState = 0,
-        notes: tuple[str, ...] = (),
-    ) -> Self:
-        """From labels, scores of rows that did not train the model, and a class prior with or without an interval."""
-        rows = read_rows(y, score, cls._score)
-        reason = nothing_to_show(rows, spread=False)
-        if not reason and np.count_nonzero(rows.positive) < cls._fewest:
-            reason = f"{np.count_nonzero(rows.positive)} labelled positive says nothing about shares in bins."
-        if reason:
-            return cls(None, None, rows.notes + notes, reason)
-        curve, summary = cls._compute(rows, class_prior, scenario=scenario, level=level, random_state=random_state)
-        if np.ptp(rows.score) == 0.0:
-            notes = (*notes, f"All scores are equal ({rows.score[0]:.3g}): they tell no row from another.")
-        return cls(curve, summary, rows.notes + notes)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
-        """From a fitted classifier with a class prior; out of fold where it holds such probabilities."""
-        model = model_rows(estimator, X, y)
-        return cls.from_predictions(
-            y, model.probability, model.class_prior, scenario=model.scenario, level=level, notes=model.notes
-        )
-
-    @classmethod
-    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[Any, PUEstimate]:
-        raise NotImplementedError
 
     def _size(self) -> tuple[float, float]:
         return 4.8, 4.3
@@ -126,6 +80,8 @@ class PUROCDisplay(_CurveDisplay):
     'false positive rate: share of the negatives taken'
     """
 
+    _title: ClassVar[str] = "ROC curve without negatives"
+
     @classmethod
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[PUROCCurve, PUEstimate]:
         return (
@@ -134,9 +90,6 @@ class PUROCDisplay(_CurveDisplay):
         )
 
     def _draw(self, ax: Axes) -> None:
-        if self.reason:
-            say_instead(ax, "ROC curve without negatives", self.reason)
-            return
         c, k = self.curve, _seen(self.curve.thresholds.size)
         band = c.true_positive_rate[k], c.false_positive_rate_low[k], c.false_positive_rate_high[k]
         ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="chance")
@@ -172,6 +125,8 @@ class PUPrecisionRecallDisplay(_CurveDisplay):
     'precision: share of those taken that are positive'
     """
 
+    _title: ClassVar[str] = "Precision and recall without negatives"
+
     @classmethod
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[PUPrecisionRecallCurve, PUEstimate]:
         return (
@@ -180,19 +135,9 @@ class PUPrecisionRecallDisplay(_CurveDisplay):
         )
 
     def _draw(self, ax: Axes) -> None:
-        if self.reason:
-            say_instead(ax, "Precision and recall without negatives", self.reason)
-            return
         c, k = self.curve, _seen(self.curve.thresholds.size)
-        ax.fill_between(
-            c.recall[k],
-            c.precision_low[k],
-            c.precision_high[k],
-            color=ESTIMATE,
-            alpha=0.2,
-            linewidth=0,
-            label=f"{percent(c.level)} interval",
-        )
+        band = c.recall[k], c.precision_low[k], c.precision_high[k]
+        ax.fill_between(*band, color=ESTIMATE, alpha=0.2, linewidth=0, label=f"{percent(c.level)} interval")
         ax.plot(c.recall[k], c.precision[k], color=ESTIMATE, label="estimated")
         ax.legend(loc="lower left")
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
@@ -224,6 +169,7 @@ class PUCalibrationDisplay(_CurveDisplay):
     'predicted probability'
     """
 
+    _title: ClassVar[str] = "Are the probabilities honest?"
     _score: ClassVar[str] = "probability"
     _fewest: ClassVar[int] = 2
 
@@ -235,30 +181,13 @@ class PUCalibrationDisplay(_CurveDisplay):
         )
 
     def _draw(self, ax: Axes) -> None:
-        if self.reason:
-            say_instead(ax, "Are the probabilities honest?", self.reason)
-            return
         c = self.curve
         ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="honest")
         arms = np.minimum(1.96 * c.standard_error, c.observed), 1.96 * c.standard_error
-        ax.errorbar(
-            c.predicted,
-            c.observed,
-            yerr=arms,
-            fmt="o-",
-            color=ESTIMATE,
-            ecolor=INK,
-            elinewidth=1.0,
-            markersize=4.5,
-            label="estimated, 95 % intervals",
-        )
+        look: dict[str, Any] = {"fmt": "o-", "color": ESTIMATE, "ecolor": INK, "elinewidth": 1.0, "markersize": 4.5}
+        ax.errorbar(c.predicted, c.observed, yerr=arms, label="estimated, 95 % intervals", **look)
         ax.legend(loc="upper left")
         top = float(np.clip(np.max(c.observed + arms[1]), 1.02, 1.5))
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, top))
-        label(
-            ax,
-            f"Calibration error {self._interval()}",
-            "predicted probability",
-            "share of positives there",
-            self.notes,
-        )
+        title = f"Calibration error {self._interval()}"
+        label(ax, title, "predicted probability", "share of positives there", self.notes)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, level_to_z
 from purely.plotting.common import Display
-from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.smi import PUSMI, FeatureRanking, rank_features
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["FeatureDisplay"]
 
 _LONGEST_NAME = 28
 
@@ -47,6 +42,8 @@ class FeatureDisplay(Display):
     2
     """
 
+    _title: ClassVar[str] = "Which columns carry the information"
+
     ranking: FeatureRanking
     n_top: int = 15
     level: float = 0.9
@@ -67,12 +64,12 @@ class FeatureDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 5.6, 1.7 + 0.36 * min(self.n_top, len(self.ranking.names))
 
+    def _missing(self) -> str:
+        some = np.isfinite(self.ranking.alone[: self.n_top]).any()
+        return "" if some else "No column has an information that could be drawn."
+
     def _draw(self, ax: Axes) -> None:
         r, n = self.ranking, min(self.n_top, len(self.ranking.names))
-        title = "Which columns carry the information"
-        if n == 0 or not np.isfinite(r.alone[:n]).any():
-            say_instead(ax, title, "No column has an information that could be drawn.")
-            return
         z = level_to_z(self.level)
         rows = np.arange(n)[::-1]
         kinds = (
@@ -80,16 +77,8 @@ class FeatureDisplay(Display):
             ("lost without it", r.loss, r.loss_error, ESTIMATE, "s", -0.14),
         )
         for name, value, error, colour, marker, shift in kinds:
-            ax.errorbar(
-                value[:n],
-                rows + shift,
-                xerr=z * error[:n],
-                fmt=marker,
-                color=colour,
-                markersize=4.5,
-                elinewidth=1.4,
-                label=name,
-            )
+            look: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.4, "label": name}
+            ax.errorbar(value[:n], rows + shift, xerr=z * error[:n], **look)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         ax.set_yticks(rows, [_short(name) for name in r.names[:n]])
         ax.tick_params(axis="y", length=0)
@@ -99,7 +88,7 @@ class FeatureDisplay(Display):
         if n < len(r.names):
             notes = (*notes, f"The {n} most informative of {len(r.names):,} columns.")
         x = f"information (0: none), {percent(self.level)} intervals"
-        label(ax, f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else title, x, "", notes)
+        label(ax, f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else self._title, x, "", notes)
 
 
 def _short(name: str, longest: int = _LONGEST_NAME) -> str:

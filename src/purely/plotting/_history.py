@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from purely.checks import check_choice
-from purely.plotting.common import Display, last_step
-from purely.plotting.style import ESTIMATE, POSITIVE, label, say_instead
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["HistoryDisplay"]
+from purely.crossfit import last_step
+from purely.plotting.common import Display
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label
 
 
 @dataclass
@@ -43,6 +39,8 @@ class HistoryDisplay(Display):
     'epoch'
     """
 
+    _title: ClassVar[str] = "How the networks learnt"
+
     train: NDArray[np.float64]
     held: NDArray[np.float64]
     best_epoch: NDArray[np.intp]
@@ -66,11 +64,10 @@ class HistoryDisplay(Display):
             what = "j" if hasattr(found, "transform") else "loss"
         return cls.from_history(found.history_, what=what)
 
+    def _missing(self) -> str:
+        return "" if np.isfinite(self.train).any() else "The history holds no finite value."
+
     def _draw(self, ax: Axes) -> None:
-        title = "How the networks learnt"
-        if not np.isfinite(self.train).any():
-            say_instead(ax, title, "The history holds no finite value.")
-            return
         epochs = np.arange(1, self.train.shape[0] + 1)
         notes = []
         for values, colour, line, name in (

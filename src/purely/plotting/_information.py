@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,13 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
 from purely.plotting.common import Display
-from purely.plotting.style import ESTIMATE, POSITIVE, label, number, percent, say_instead
+from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
 from purely.smi import PUSMI, InformationInterval
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["InformationDisplay"]
 
 
 @dataclass
@@ -47,6 +42,8 @@ class InformationDisplay(Display):
     >>> display.n_rows[-1]
     1400
     """
+
+    _title: ClassVar[str] = "How much the columns tell about the class"
 
     n_rows: list[int]
     intervals: list[InformationInterval]
@@ -97,35 +94,22 @@ class InformationDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 5.6, 3.3
 
+    def _missing(self) -> str:
+        return "" if self.intervals else " ".join(self.notes) or "There is no information to draw."
+
     def _draw(self, ax: Axes) -> None:
-        title = "How much the columns tell about the class"
-        if not self.intervals:
-            say_instead(ax, title, " ".join(self.notes) or "There is no information to draw.")
-            return
+        title = self._title
         last = self.intervals[-1]
         value = np.array([i.information for i in self.intervals])
         low, high = np.array([i.low for i in self.intervals]), np.array([i.high for i in self.intervals])
         x = np.arange(value.size)
         ax.axhline(0.0, color="0.6", linewidth=0.9)
-        ax.annotate(
-            "no information",
-            (1.0, 0.0),
-            (0, 3),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            ha="right",
-            fontsize=8,
-        )
+        remark(ax, "no information", (1.0, 0.0), (0, 3), **AT_THE_RIGHT)
         ax.plot(x, value, color=ESTIMATE, linewidth=1.0, linestyle=":")
         ax.errorbar(x, value, yerr=[value - low, high - value], fmt="o", color=ESTIMATE, capsize=4, markersize=5)
         ax.plot(x[-1:], value[-1:], "o", color=POSITIVE, markersize=7)
-        ax.annotate(
-            f"{number(last.information)} [{number(last.low)}, {number(last.high)}]",
-            (x[-1], high[-1]),
-            (0, 5),
-            textcoords="offset points",
-            ha="center",
-        )
+        said = f"{number(last.information)} [{number(last.low)}, {number(last.high)}]"
+        remark(ax, said, (x[-1], high[-1]), (0, 5), ha="center", fontsize=None)
         ax.set_xticks(x, [f"{n:,}" for n in self.n_rows])
         bottom, top = min(0.0, float(low.min())), max(0.0, float(high.max()))
         span = max(top - bottom, 1e-6)

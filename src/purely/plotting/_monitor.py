@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from purely.audit import Monitor
 from purely.plotting.common import Display
-from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
-
-__all__ = ["MonitorDisplay"]
+from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, percent, remark
 
 #: Names under the axis at most; of more batches every so many is named.
 MOST_NAMES = 16
@@ -43,6 +41,8 @@ class MonitorDisplay(Display):
     '1 of 3 batches has changed'
     """
 
+    _title: ClassVar[str] = "Has the pool changed?"
+
     monitor: Monitor
     notes: tuple[str, ...] = ()
 
@@ -54,22 +54,20 @@ class MonitorDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return min(12.0, max(5.6, 1.5 + 0.45 * len(self.monitor.looks))), 3.7
 
-    def _draw(self, ax: Any) -> None:
+    def _missing(self) -> str:
+        return "" if self.monitor.looks else "The monitor has not looked at a batch yet."
+
+    def _draw(self, ax: Axes) -> None:
         looks = self.monitor.looks
-        if not looks:
-            say_instead(ax, "Has the pool changed?", "The monitor has not looked at a batch yet.")
-            return
         reference = float(self.monitor.reference.probability.mean())
         ax.axhline(reference, color="0.5", linestyle="--", linewidth=1.0)
-        right = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "fontsize": 8}
-        ax.annotate(f"{self.monitor.reference.name} {percent(reference)}", (1.0, reference), (-2, 3), **right)
+        remark(ax, f"{self.monitor.reference.name} {percent(reference)}", (1.0, reference), (-2, 3), **AT_THE_RIGHT)
         for k, look in enumerate(looks):
             colour = POSITIVE if look.changed else ESTIMATE
             ax.plot([k, k], [look.share.low, look.share.high], color=colour)
             ax.plot(k, look.share.value, "s" if look.changed else "o", color=colour, markersize=6)
             if look.changed:
-                said = {"textcoords": "offset points", "ha": "center", "fontsize": 8}
-                ax.annotate("\n".join(look.changed), (k, look.share.high), (0, 4), **said)
+                remark(ax, "\n".join(look.changed), (k, look.share.high), (0, 4), ha="center")
         named = range(0, len(looks), -(-len(looks) // MOST_NAMES))
         ax.set_xticks(list(named), [looks[k].name for k in named], rotation=30 if len(looks) > 4 else 0)
         ends = np.array([[look.share.low, look.share.high] for look in looks])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +14,9 @@ from purely.checks import level_to_z
 from purely.class_prior import ClassPriors
 from purely.labels import Scenario
 from purely.plotting.common import Display, Floats, nothing_to_show, read_rows
-from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.prior.auto import METHODS, ClassPrior
 from purely.prior.one_dimensional import read_scores
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["ClassPriorDisplay", "PriorReading", "read_priors"]
 
 _WORDS = {
     "best-bin": "best bin",
@@ -41,6 +36,13 @@ class PriorReading:
     name : str
     value, low, high : float
         The population's class prior and its interval.
+
+    Examples
+    --------
+    >>> from purely.plotting import PriorReading
+    >>> reading = PriorReading("best bin", 0.42, 0.38, 0.46)
+    >>> reading.low < reading.value < reading.high
+    True
     """
 
     name: str
@@ -131,6 +133,8 @@ class ClassPriorDisplay(Display):
     'share of positives in the population, 90 % intervals'
     """
 
+    _title: ClassVar[str] = "How each method sees the class prior"
+
     readings: list[PriorReading]
     chosen: PriorReading | None = None
     level: float = 0.9
@@ -140,7 +144,7 @@ class ClassPriorDisplay(Display):
     def from_predictions(
         cls, y: ArrayLike, score: ArrayLike, *, scenario: Scenario = "case-control", level: float = 0.9
     ) -> Self:
-        """From one out-of-fold score, read by every one-dimensional method; nothing is chosen."""
+        """From one out-of-fold score, read by every one-dimensional method; no reading is marked as the one in use."""
         rows = read_rows(y, score)
         if nothing_to_show(rows):
             return cls([], None, level, (nothing_to_show(rows),))
@@ -171,12 +175,15 @@ class ClassPriorDisplay(Display):
     def _size(self) -> tuple[float, float]:
         return 5.6, 1.5 + 0.34 * (len(self.readings) + 1)
 
+    @property
+    def _rows(self) -> list[PriorReading]:
+        return [*([] if self.chosen is None else [self.chosen]), *self.readings]
+
+    def _missing(self) -> str:
+        return "" if self._rows else " ".join(self.notes) or "No method was asked."
+
     def _draw(self, ax: Axes) -> None:
-        rows = [*([] if self.chosen is None else [self.chosen]), *self.readings]
-        title = "How each method sees the class prior"
-        if not rows:
-            say_instead(ax, title, " ".join(self.notes) or "No method was asked.")
-            return
+        rows, title = self._rows, self._title
         if self.chosen is not None:
             title = f"Class prior {percent(self.chosen.value)}"
             if self.chosen.high > self.chosen.low:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
 from purely.plotting.common import Display, Floats, Mask
-from purely.plotting.style import POSITIVE, UNLABELLED, label, say_instead, sequential
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["RepresentationDisplay"]
+from purely.plotting.style import POSITIVE, UNLABELLED, Axes, label, sequential
 
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000
@@ -54,6 +49,8 @@ class RepresentationDisplay(Display):
     >>> display.ax_.get_title(loc="left")
     'Where the labelled positives lie among the pool'
     """
+
+    _title: ClassVar[str] = "Where the labelled positives lie among the pool"
 
     points: Floats
     positive: Mask
@@ -106,13 +103,12 @@ class RepresentationDisplay(Display):
             ratio = estimator.density_ratio(X)
         return cls.from_representation(estimator.transform(X), y, ratio)
 
+    def _missing(self) -> str:
+        return "" if self.positive.size else "No row has all its values."
+
     def _draw(self, ax: Axes) -> None:
-        title = "Where the labelled positives lie among the pool"
-        if self.positive.size == 0:
-            say_instead(ax, title, "No row has all its values.")
-            return
         if self.points.shape[1] == 1 and self.ratio is None:
-            self._draw_histogram(ax, title)
+            self._draw_histogram(ax)
             return
         one = self.points.shape[1] == 1
         second = self.ratio if one else self.points[:, 1]
@@ -143,9 +139,9 @@ class RepresentationDisplay(Display):
         low, high = float(second.min()), float(second.max())
         ax.set_ylim(low - 0.05 * (high - low) - 1e-9, high + 0.18 * (high - low) + 1e-9)
         ax.legend(loc="upper left", ncols=2, handletextpad=0.2, columnspacing=1.0)
-        label(ax, title, self.names[0], self.ratio_name if one else self.names[1], self.notes)
+        label(ax, self._title, self.names[0], self.ratio_name if one else self.names[1], self.notes)
 
-    def _draw_histogram(self, ax: Axes, title: str) -> None:
+    def _draw_histogram(self, ax: Axes) -> None:
         column = self.points[:, 0]
         edges = np.histogram_bin_edges(column, bins=40)
         for mask, colour, name in (
@@ -153,13 +149,7 @@ class RepresentationDisplay(Display):
             (self.positive, POSITIVE, "labelled positive"),
         ):
             if mask.any():
-                ax.stairs(
-                    np.histogram(column[mask], edges)[0] / mask.sum(),
-                    edges,
-                    color=colour,
-                    fill=True,
-                    alpha=0.5,
-                    label=name,
-                )
+                share = np.histogram(column[mask], edges)[0] / mask.sum()
+                ax.stairs(share, edges, color=colour, fill=True, alpha=0.5, label=name)
         ax.legend(loc="upper left")
-        label(ax, title, self.names[0], "share of the rows", self.notes)
+        label(ax, self._title, self.names[0], "share of the rows", self.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,13 +11,17 @@ from sklearn.isotonic import isotonic_regression
 
 from purely.class_prior import KnownPrior, Prior
 from purely.labels import Scenario
-from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
-from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, label, percent, room_above, say_instead
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-__all__ = ["DensityRatioDisplay", "ScoreDisplay"]
+from purely.plotting.common import (
+    Display,
+    Floats,
+    Rows,
+    all_equal,
+    model_rows,
+    nothing_to_show,
+    read_rows,
+    unlabelled_prior,
+)
+from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
 
 
 class _OfScores(Display):
@@ -45,7 +49,7 @@ class _OfScores(Display):
         if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
             name = "log density ratio, out of fold"
             return cls.from_predictions(y, estimator.scores_, estimator, scenario=estimator.scenario, score_name=name)
-        model = model_rows(estimator, X, y)
+        model = model_rows(estimator, X)
         name = "probability of being positive"
         return cls.from_predictions(
             y, model.probability, model.class_prior, scenario=model.scenario, score_name=name, notes=model.notes
@@ -86,6 +90,8 @@ class ScoreDisplay(_OfScores):
     'unlabelled rows'
     """
 
+    _title: ClassVar[str] = "Scores of the positives and of the pool"
+
     positive: Floats
     unlabelled: Floats
     unlabelled_prior: Prior | None = None
@@ -96,31 +102,23 @@ class ScoreDisplay(_OfScores):
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
         return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes)
 
-    def _draw(self, ax: Axes) -> None:
-        title = "Scores of the positives and of the pool"
+    def _missing(self) -> str:
         both = np.concatenate([self.positive, self.unlabelled])
-        positive = np.arange(both.size) < self.positive.size
-        reason = nothing_to_show(Rows(positive, both, ()), spread=False)
-        if reason:
-            say_instead(ax, title, reason)
-            return
-        notes = self.notes
-        if np.ptp(both) == 0.0:
-            notes = (*notes, f"All scores are equal ({both[0]:.3g}): they tell no row from another.")
-            edges = both[0] + np.array([-0.5, 0.5])
-        else:
-            n_bins = int(np.clip(np.sqrt(self.unlabelled.size), 8, 40))
-            edges = np.linspace(both.min(), both.max(), n_bins + 1)
+        return nothing_to_show(Rows(np.arange(both.size) < self.positive.size, both, ()), spread=False)
+
+    def _draw(self, ax: Axes) -> None:
+        title, both = self._title, np.concatenate([self.positive, self.unlabelled])
+        notes = self.notes + all_equal(both)
+        n_bins = int(np.clip(np.sqrt(self.unlabelled.size), 8, 40)) if np.ptp(both) else 1
+        edges = np.histogram_bin_edges(both, n_bins)
         of_p, of_u = (np.histogram(part, edges)[0].astype(float) for part in (self.positive, self.unlabelled))
         ax.stairs(of_u, edges, fill=True, color=UNLABELLED, alpha=0.55, label="unlabelled rows")
-        share = self.positive.size / self.unlabelled.size if self.unlabelled_prior is None else None
-        if self.unlabelled_prior is None:
-            name = "labelled positives"
-        else:
+        share, name = self.positive.size / self.unlabelled.size, "labelled positives"
+        if self.unlabelled_prior is not None:
             share = self.unlabelled_prior.value
             name = f"positives among them: labelled ones, scaled to {percent(share)}"
             title = f"{percent(share)} of the pool scores like the labelled positives"
-        scaled = of_p / self.positive.size * self.unlabelled.size * float(share or 0.0)
+        scaled = of_p / self.positive.size * self.unlabelled.size * share
         ax.stairs(scaled, edges, fill=True, color=POSITIVE, alpha=0.22)
         ax.stairs(scaled, edges, color=POSITIVE, linewidth=1.8, label=name)
         room_above(ax)
@@ -144,7 +142,7 @@ class DensityRatioDisplay(_OfScores):
     local : ndarray of shape (m,)
         The monotone ratio at the thresholds.
     unlabelled_prior : Prior or None
-        What was read.
+        The share of positives that was read off the curve.
     level : float
     score_name : str
     notes : tuple of str
@@ -163,6 +161,8 @@ class DensityRatioDisplay(_OfScores):
     True
     """
 
+    _title: ClassVar[str] = "The ratio that the class prior is read from"
+
     score: Floats
     tail: Floats
     low: Floats
@@ -180,11 +180,11 @@ class DensityRatioDisplay(_OfScores):
         score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
         return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
 
+    def _missing(self) -> str:
+        return self.reason
+
     def _draw(self, ax: Axes) -> None:
-        title = "The ratio that the class prior is read from"
-        if self.reason:
-            say_instead(ax, title, self.reason)
-            return
+        title = self._title
         band = f"above the score, {percent(self.level)} interval"
         ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")

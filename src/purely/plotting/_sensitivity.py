@@ -10,10 +10,9 @@ import numpy as np
 from purely.audit import Sensitivity, sensitivity
 from purely.checks import check_number
 from purely.class_prior import check_class_prior
-from purely.plotting.common import Display, last_step
-from purely.plotting.style import ESTIMATE, POSITIVE, label, number, percent
-
-__all__ = ["SensitivityDisplay"]
+from purely.crossfit import last_step
+from purely.plotting.common import Display
+from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
 
 #: Marks of the axis, of which those up to the largest gamma are drawn.
 _MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -60,8 +59,8 @@ class SensitivityDisplay(Display):
     def from_ranges(cls, ranges: Sensitivity, *, share: float | None = None, largest: float = 10.0) -> Self:
         """From ranges at any gamma; the conclusion is that there are at most twice as many positives as estimated.
 
-        Where more than a third is estimated, it is that at least half of the estimated negatives are negative. With
-        `share` the conclusion is that the share of positives is at most that.
+        If more than a third is estimated to be positive, the conclusion is that at least half of the estimated
+        negatives are negative. With `share` the conclusion is that the share of positives is at most that.
         """
         value = ranges.share.value
         most = min(2.0 * value, (1.0 + value) / 2.0) if share is None else check_class_prior(share, "share")
@@ -80,7 +79,7 @@ class SensitivityDisplay(Display):
         """The gamma from which on the share may exceed `most`."""
         return self.ranges.tips(share=self.most)
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: Axes) -> None:
         gamma = np.geomspace(1.0, self.largest, 200)
         ends = [(e.low, e.high) for e in (self.ranges.at(float(g)).share for g in gamma)]
         low, high = np.array(ends).T
@@ -95,18 +94,17 @@ class SensitivityDisplay(Display):
         marks = [mark for mark in _MARKS if mark <= self.largest]
         ax.set_xticks(marks, [f"{mark:g}" for mark in marks])
         ax.set_xticks([], minor=True)
-        right = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right", "fontsize": 8}
-        ax.annotate(f"estimate {percent(value)}", (1.0, value), (-2, 3), **right)
-        ax.annotate(percent(self.most), (1.0, self.most), (-2, 3), **right)
+        remark(ax, f"estimate {percent(value)}", (1.0, value), (-2, 3), **AT_THE_RIGHT)
+        remark(ax, percent(self.most), (1.0, self.most), (-2, 3), **AT_THE_RIGHT)
         if 1.0 < tips <= self.largest:
             ax.plot([tips, tips], [0.0, self.most], color=POSITIVE, linestyle=":")
             ax.plot(tips, self.most, "o", color=POSITIVE, markersize=6)
-            at = {"textcoords": "offset points", "fontsize": 8, "ha": "left" if tips < self.largest / 2.0 else "right"}
-            ax.annotate(f"tips at {number(tips, 2)}", (tips, 0.0), (4 if tips < self.largest / 2.0 else -4, 5), **at)
+            side, shift = ("left", 4) if tips < self.largest / 2.0 else ("right", -4)
+            remark(ax, f"tips at {number(tips, 2)}", (tips, 0.0), (shift, 5), ha=side)
         x = "gamma: factor by which the odds of being labelled may vary"
-        label(ax, self._title(tips), x, "share of positives in the pool", self.notes)
+        label(ax, self._conclusion(tips), x, "share of positives in the pool", self.notes)
 
-    def _title(self, tips: float) -> str:
+    def _conclusion(self, tips: float) -> str:
         if tips == 1.0:
             return f"More than {percent(self.most)} positives are possible even if labels are random"
         if tips > self.largest:

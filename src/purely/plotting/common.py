@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import RandomState
 from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
+from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from purely.plotting.style import Axes, new_axes, say_instead, style
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-IN_SAMPLE = "These rows may have trained the model: the picture may flatter it."
+IN_SAMPLE = "These rows may have trained the model: the picture may look too good."
 ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval."
 
 
 class Display:
-    """Base of the displays: data on the object, `plot` draws them, and `ax_` and `figure_` are what was drawn on."""
+    """Base of the displays: data on the object, `plot` draws them, and `ax_` and `figure_` are what was drawn on.
+
+    Where `_missing` has a reason why there is nothing to draw, the picture is that sentence under `_title`.
+    """
 
     ax_: Axes
     figure_: Any
+    _title: ClassVar[str]
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -41,16 +45,20 @@ class Display:
         self
             With `ax_` and `figure_`.
         """
-        from purely.plotting.style import new_axes, style
-
         with style():
             self.ax_ = new_axes(ax, self._size())
             self.figure_ = self.ax_.figure
-            self._draw(self.ax_)
+            if reason := self._missing():
+                say_instead(self.ax_, self._title, reason)
+            else:
+                self._draw(self.ax_)
         return self
 
     def _size(self) -> tuple[float, float]:
         return 5.6, 3.7
+
+    def _missing(self) -> str:
+        return ""
 
     def _draw(self, ax: Axes) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not say what it draws.")
@@ -92,9 +100,14 @@ def nothing_to_show(rows: Rows, *, spread: bool = True) -> str:
     if rows.empty:
         kind = "unlabelled row" if rows.positive.all() else "labelled positive"
         return f"No {kind} has a finite score."
-    if spread and np.ptp(rows.score) == 0.0:
-        return f"All scores are equal ({rows.score[0]:.3g}): they tell no row from another."
-    return ""
+    return "".join(all_equal(rows.score)) if spread else ""
+
+
+def all_equal(score: Floats) -> tuple[str, ...]:
+    """A sentence about scores that are all equal; none about others."""
+    if np.ptp(score) > 0.0:
+        return ()
+    return (f"All scores are equal ({score[0]:.3g}): they tell no row from another.",)
 
 
 def unlabelled_prior(class_prior: KnownPrior, rows: Rows, scenario: Scenario) -> Prior:
@@ -116,11 +129,6 @@ def unlabelled_prior(class_prior: KnownPrior, rows: Rows, scenario: Scenario) ->
     return Prior(convert(prior.value), convert(prior.low), convert(prior.high), prior.level)
 
 
-def last_step(estimator: Any) -> Any:
-    """The estimator itself, or what a pipeline ends with."""
-    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
-
-
 @dataclass(frozen=True)
 class ModelRows:
     """A fitted model's probabilities of some rows, and its class prior."""
@@ -131,32 +139,64 @@ class ModelRows:
     notes: tuple[str, ...]
 
 
-def model_rows(estimator: Any, X: Any, y: ArrayLike) -> ModelRows:
-    """Probabilities of the rows: out of fold where the model holds them, else predicted, with a note."""
+def model_rows(estimator: Any, X: Any) -> ModelRows:
+    """Probabilities of the rows: out of fold where the model holds those of these rows, else predicted, with a note."""
     check_is_fitted(estimator)
     last = last_step(estimator)
-    n = np.asarray(y).shape[0]
-    stored = getattr(last, "oof_probability_", None)
-    if stored is not None and len(stored) == n:
-        probability, notes = np.asarray(stored, dtype=np.float64), ()
-    else:
-        if not hasattr(estimator, "predict_proba"):
-            raise TypeError(
-                f"estimator must have predict_proba or oof_probability_; {type(last).__name__} has neither. "
-                "Wrap it in purely.CalibratedPUClassifier, or use from_predictions with its scores."
-            )
-        probability = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
-        notes = (IN_SAMPLE,)  # type: ignore[assignment]
+    if not hasattr(estimator, "predict_proba"):
+        raise TypeError(
+            f"estimator must have predict_proba; {type(last).__name__} has none. Wrap it in "
+            "purely.CalibratedPUClassifier, or use from_predictions with its scores."
+        )
     if not hasattr(last, "class_prior_"):
         raise TypeError(f"estimator must have class_prior_; {type(last).__name__} has none. Use from_predictions.")
-    prior = read_prior(_WithLevel(last))
-    return ModelRows(probability, prior, check_scenario(getattr(last, "scenario", "case-control")), notes)
+    found = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
+    stored, scenario = out_of_fold(last, found), check_scenario(getattr(last, "scenario", "case-control"))
+    if stored is None:
+        return ModelRows(found, read_prior(last), scenario, (IN_SAMPLE,))
+    return ModelRows(stored, read_prior(last), scenario, ())
 
 
-class _WithLevel:
-    """A classifier's prior at the level of the estimator behind it; a classifier has no level of its own."""
+class PredictionDisplay(Display):
+    """A picture of predictions: what `_compute` makes of them, `notes`, and the `reason` where there is none."""
 
-    def __init__(self, model: Any) -> None:
-        self.class_prior_ = model.class_prior_
-        self.class_prior_interval_ = getattr(model, "class_prior_interval_", None)
-        self.level = getattr(getattr(model, "prior_estimator_", None), "level", getattr(model, "level", 0.95))
+    reason: str
+    _score: ClassVar[str] = "score"
+    _fewest: ClassVar[int] = 1
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y: ArrayLike,
+        score: ArrayLike,
+        class_prior: KnownPrior,
+        *,
+        scenario: Scenario = "case-control",
+        level: float = 0.9,
+        random_state: RandomState = 0,
+        notes: tuple[str, ...] = (),
+    ) -> Self:
+        """From labels, scores of rows that did not train the model, and a class prior with or without an interval."""
+        rows, found = read_rows(y, score, cls._score), (None,)
+        reason = nothing_to_show(rows, spread=False)
+        if not reason and np.count_nonzero(rows.positive) < cls._fewest:
+            reason = f"{np.count_nonzero(rows.positive)} labelled positive says nothing about shares in bins."
+        if not reason:
+            found = cls._compute(rows, class_prior, scenario=scenario, level=level, random_state=random_state)
+            notes += all_equal(rows.score)
+        return cls(*found, notes=rows.notes + notes, reason=reason)  # type: ignore[call-arg]
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
+        """From a fitted classifier with a class prior; out of fold where it holds such probabilities of these rows."""
+        model = model_rows(estimator, X)
+        return cls.from_predictions(
+            y, model.probability, model.class_prior, scenario=model.scenario, level=level, notes=model.notes
+        )
+
+    @classmethod
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[Any, ...]:
+        raise NotImplementedError(f"{cls.__name__} does not say what it computes.")
+
+    def _missing(self) -> str:
+        return self.reason

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from matplotlib.axes import Axes as Axes
+else:  # importing this module loads no matplotlib
+    Axes = Any
 
 #: Labelled positives, unlabelled rows, estimates of either kind, a second estimate, and text with all that is drawn in
 #: its colour. The first four differ in lightness or along blue and yellow, which every kind of colour blindness keeps.
@@ -29,6 +31,8 @@ _STYLE: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
 }
 
+#: Where a remark stands that belongs to a height: at the right end of the axes.
+AT_THE_RIGHT: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right"}
 #: Width to which a sentence below a picture is folded, in characters.
 _FOLD = 48
 
@@ -71,6 +75,11 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
         ax.set_xlabel(f"{x}\n\n{below}", linespacing=1.15)
     else:
         ax.set_xlabel(x)
+
+
+def remark(ax: Axes, text: str, at: tuple[float, float], shift: tuple[float, float], **look: Any) -> None:
+    """Words beside a point, so many points away from it."""
+    ax.annotate(text, at, shift, textcoords="offset points", **{"fontsize": 8, **look})
 
 
 def say_instead(ax: Axes, title: str, sentence: str) -> None:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import beta
 
 from purely.checks import RandomState
-from purely.class_prior import KnownPrior, Prior
+from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
-from purely.plotting.common import Display, Floats, Rows, model_rows, nothing_to_show, read_rows, unlabelled_prior
-from purely.plotting.style import ESTIMATE, POSITIVE, label, percent, say_instead
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from purely.plotting.common import Floats, PredictionDisplay, Rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 
@@ -44,6 +41,15 @@ class ThresholdTable:
     found, found_low, found_high : ndarray of shape (m,)
         Expected number of positives among them, precision times size.
     level : float
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import threshold_table
+    >>> data = make_gaussians(1000, 2000, random_state=0)
+    >>> table = threshold_table(data.y, data.posterior, 0.5, thresholds=[0.3, 0.5, 0.7])
+    >>> table.size.tolist() == sorted(table.size.tolist(), reverse=True), table.at(0.5)
+    (True, 1)
     """
 
     thresholds: Floats = field(repr=False)
@@ -165,7 +171,7 @@ def _default_thresholds(rows: Rows) -> Floats:
 
 
 @dataclass
-class ThresholdDisplay(Display):
+class ThresholdDisplay(PredictionDisplay):
     """Estimated precision and recall against the threshold, with intervals.
 
     Parameters
@@ -188,47 +194,21 @@ class ThresholdDisplay(Display):
     'A higher threshold: a purer list that misses more'
     """
 
+    _title: ClassVar[str] = "A higher threshold: a purer list that misses more"
+    _score: ClassVar[str] = "probability"
+
     table: ThresholdTable | None
     score_name: str = "threshold on the probability"
     notes: tuple[str, ...] = ()
+    reason: str = ""
 
     @classmethod
-    def from_predictions(
-        cls,
-        y: ArrayLike,
-        probability: ArrayLike,
-        class_prior: KnownPrior,
-        *,
-        scenario: Scenario = "case-control",
-        level: float = 0.9,
-        random_state: RandomState = 0,
-        notes: tuple[str, ...] = (),
-    ) -> Self:
-        """From labels, probabilities and a class prior, as for :func:`threshold_table`."""
-        rows = read_rows(y, probability, "probability")
-        reason = nothing_to_show(rows, spread=False)
-        if reason:
-            return cls(None, notes=(reason,))
-        table = threshold_table(y, probability, class_prior, scenario=scenario, level=level, random_state=random_state)
-        if np.ptp(rows.score) == 0.0:
-            notes = (*notes, f"All probabilities are equal ({rows.score[0]:.3g}): a threshold takes all rows or none.")
-        return cls(table, notes=rows.notes + notes)
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
-        """From a fitted classifier with a class prior; out of fold where it holds such probabilities."""
-        model = model_rows(estimator, X, y)
-        prior: Prior = model.class_prior
-        return cls.from_predictions(
-            y, model.probability, prior, scenario=model.scenario, level=level, notes=model.notes
-        )
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[ThresholdTable]:
+        return (threshold_table(rows.positive, rows.score, class_prior, **options),)
 
     def _draw(self, ax: Axes) -> None:
-        title = "A higher threshold: a purer list that misses more"
-        if self.table is None:
-            say_instead(ax, title, " ".join(self.notes))
-            return
         table = self.table
+        assert table is not None
         kinds = (
             ("precision: share of the list that is positive", POSITIVE, "-", "precision"),
             ("recall: share of the positives on the list", ESTIMATE, "--", "recall"),
@@ -240,4 +220,4 @@ class ThresholdDisplay(Display):
         ax.set_ylim(0.0, LEGEND_ROOM)
         ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.legend(loc="upper center", ncols=1)
-        label(ax, title, self.score_name, f"share, {percent(table.level)} intervals", self.notes)
+        label(ax, self._title, self.score_name, f"share, {percent(table.level)} intervals", self.notes)

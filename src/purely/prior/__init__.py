@@ -3,14 +3,12 @@
 from purely.prior.alphamax import AlphaMaxPrior
 from purely.prior.auto import ClassPrior
 from purely.prior.base import PriorDiagnostics, PriorEstimator
-from purely.prior.best_bin import BestBinPrior
 from purely.prior.dedpul import DEDPULPrior
 from purely.prior.elkan_noto import ElkanNotoPrior
 from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.logistic_ceiling import LogisticCeilingPrior
-from purely.prior.monotone import MonotoneRatioPrior
+from purely.prior.one_dimensional import BestBinPrior, MonotoneRatioPrior, RankPruningPrior
 from purely.prior.penalised_l1 import PenL1Prior
-from purely.prior.rank_pruning import RankPruningPrior
 from purely.prior.regrouping import RegroupingPrior
 from purely.prior.tice import TIcEPrior
 

@@ -20,20 +20,12 @@ References
 
 from __future__ import annotations
 
-from dataclasses import field
-from functools import partial
-
 import numpy as np
-from numpy.typing import NDArray
 
-from purely.base import with_parameters
-from purely.checks import check_number
+from purely.base import number, with_parameters
+from purely.checks import Floats
 from purely.prior.one_dimensional import OneDimensionalPrior
-from purely.prior.scores import Reader, ScoreReading, ScoreTable
-
-__all__ = ["AlphaMaxPrior", "alphamax"]
-
-Floats = NDArray[np.float64]
+from purely.prior.scores import ScoreReading, ScoreTable
 
 
 def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
@@ -136,7 +128,6 @@ class AlphaMaxPrior(OneDimensionalPrior):
     True
     """
 
-    n_cells: int = field(default=64, kw_only=False)
+    _read = staticmethod(alphamax)
 
-    def _reader(self) -> Reader:
-        return partial(alphamax, n_cells=check_number("n_cells", self.n_cells, 4, integer=True))
+    n_cells: int = number(default=64, low=4, integer=True, kw_only=False)

@@ -41,13 +41,22 @@ class PriorDiagnostics:
     x, curve : ndarray
         Abscissae and ordinates of the curve the estimate was read from.
     x_label, curve_label : str
-        What the two are.
+        Names of the two axes.
     chosen : float or None
         The abscissa at which the estimate was read.
     bound : {"lower", "upper"} or None
         The bound of the search that the estimate hit, if any.
     details : dict
         Further numbers of the method, by name.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.prior import BestBinPrior
+    >>> diagnostics = BestBinPrior(ratio="linear").fit(data.X, data.y).diagnostics_
+    >>> diagnostics.x_label, diagnostics.x.shape == diagnostics.curve.shape
+    ('share of the positives above the threshold', True)
     """
 
     x: NDArray[np.float64]
@@ -94,8 +103,8 @@ class PriorEstimator(PUEstimator):
 
     A method implements :meth:`_estimate`; the base validates once, converts between the share of positives among the
     unlabelled rows and the population's prior (:class:`purely.class_prior.ClassPriors`), and says what the data
-    determine. A method's own spread says nothing about its bias, so the interval of every method is that of the rows'
-    cross-fitted density ratio (:mod:`purely.prior.ceiling`), stretched to hold the estimate.
+    determine. A method's own spread says nothing about its bias, so every method has the interval of the rows'
+    cross-fitted density ratio (:mod:`purely.prior.ceiling`), widened where it would not contain the estimate.
 
     Attributes
     ----------
@@ -108,12 +117,24 @@ class PriorEstimator(PUEstimator):
     class_prior_interval_ : tuple of float
         Interval of `class_prior_`, at `level`.
     upper_bound_ : float
-        What the class prior is below with a confidence of 95 %.
+        The class prior is below this with a confidence of 95 %.
     determined_ : bool
         Whether the data determine the class prior: the odds at both ends of its 90 % interval differ by at most a
         factor of 4. Where it is False, say "at most `upper_bound_`".
     prior_ : Prior
         All of these in one object.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.prior import BestBinPrior, PriorEstimator
+    >>> prior = BestBinPrior(ratio="linear").fit(data.X, data.y)
+    >>> isinstance(prior, PriorEstimator), prior.prior_.value == prior.class_prior_
+    (True, True)
+    >>> low, high = prior.class_prior_interval_
+    >>> bool(low < 0.5 < high < prior.upper_bound_ + 0.1)
+    True
     """
 
     ratio: str | Estimator | Sequence[str | Estimator] | None = "auto"
@@ -143,7 +164,7 @@ class PriorEstimator(PUEstimator):
         return self.fit_rows(X, labels)
 
     def fit_rows(self, X: Any, labels: PULabels, folds: Folds | None = None) -> Self:
-        """Estimate the class prior of rows that were validated, for callers that have done so.
+        """Estimate the class prior of rows that the caller has validated.
 
         Parameters
         ----------

@@ -1,27 +1,36 @@
-r"""A logistic posterior under a ceiling: the share where the top of a score is not pure, and how far it is determined.
+r"""The share where the top of a score is not pure, and how far it is determined.
 
 Every method that reads the top of the density ratio overestimates where no row is surely positive. This one
-extrapolates instead: if the posterior of the classes is logistic in the score :math:`s`, the density ratio of positives
-to unlabelled rows is a logistic curve under the ceiling :math:`1 / \pi_U` [1]_ [2]_,
+extrapolates: if the log-odds of the classes are linear in a score :math:`s` and rise without end, the density ratio of
+positives to unlabelled rows is a logistic curve under a ceiling :math:`1 / c` [1]_ [2]_,
 
-.. math:: w(s) = \frac{1}{\pi_U + (1 - \pi_U) \, e^{-(a + b s)}} .
+.. math:: w(s) = \frac{1}{c + (1 - c) \, e^{-(a + b s)}} , \qquad c = \pi_U .
 
 A model of the ratio says :math:`r \approx \log w` itself, which levels off where rows are surely positive while the
 posterior's log-odds go on rising; so :math:`s = \log (e^r / (M - e^r))` with *M* just above the ratios of the labelled
-positives (:func:`straightened`). The parameters :math:`(\pi_U, a, b)` maximise the likelihood of the labels with both
+positives (:func:`straightened`). The parameters :math:`(c, a, b)` maximise the likelihood of the labels with both
 samples weighing the same,
 
 .. math:: \ell = \frac{1}{n_P} \sum_{P} \log \frac{w}{1 + w} + \frac{1}{n_U} \sum_{U} \log \frac{1}{1 + w} .
 
-The ceiling is seen as a bend of :math:`\log w`. Where the data show none, every share below some value fits as well:
-:class:`CeilingProfile` holds the best likelihood that each share can have, :math:`\max_{a, b} \ell`, from which come
+The ceiling is seen as a bend of :math:`\log w`. Where the data show none, every *c* below some value fits as well:
+:class:`CeilingProfile` holds the best likelihood that each can have, :math:`\max_{a, b} \ell`.
 
-- an estimate: the maximum, with a normal prior of :math:`\operatorname{logit} \pi_U` around a reading that needs no
-  form (:mod:`purely.prior.logistic_ceiling`);
-- the interval of every class prior here: quantiles of :math:`\pi_U` under that likelihood and Jeffreys' prior.
+A ceiling need not be that of the classes. Where columns tell little, even the rows that look most positive are mixed:
+of their densities a ratio :math:`r_0 = p_N / p_P > 0` is left, and the ceiling is at
+
+.. math:: c = \pi_U + (1 - \pi_U) \, r_0 .
+
+No method can tell both terms apart by the rows at hand, but the better columns separate the classes, the smaller
+:math:`r_0` is. On many tables its log-odds are normal around :math:`-3.5 \, \Phi^{-1}(A)`, with *A* the area under the
+curve of positives against negatives. For a share :math:`\pi_U` that area follows from the one against the unlabelled
+rows, :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
+:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the middle third in which the
+recommended estimate lies (:mod:`purely.prior.logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
+rows, as the doubt about *c* does.
 
 With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log w)` on the
-positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - \pi_U w`.
+positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - c w`.
 
 References
 ----------
@@ -37,8 +46,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, log_expit, logit, ndtri
 
+from purely.crossfit import finite_log_odds
 from purely.prior.scores import ScoreTable
 
 __all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "straightened"]
@@ -56,9 +66,15 @@ MOST_STEPS = 200
 SLOPE_PENALTY = 1e-4
 #: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
 TOP_SHARE, TOP_FACTOR = 0.98, 1.05
-#: Rows that the likelihood counts for at most. Chosen so that intervals keep their level on tables that took no part in
-#: choosing it, whatever their size (`experiments/promises.py`).
-MOST_ROWS = 1500.0
+#: Log-odds of the ratio at the top of a score: how fast their centre falls with the normal quantile of the area under
+#: the curve, and their standard deviation. Of ten forms with up to six constants none predicted the shares of other
+#: tables clearly better (`experiments/prior_posterior.py`).
+TOP_FALL, TOP_SPREAD = 3.5, 0.68
+#: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
+TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
+#: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
+#: rising far above all rows; and the confidence factor of that reading.
+CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 2.0, 0.75
 
 
 @dataclass(frozen=True)
@@ -98,6 +114,10 @@ class CeilingProfile:
         How scores are standardised.
     n_eff : float
         Rows that the mean log-likelihood stands for: the harmonic mean of both samples' sizes.
+    area : float
+        Area under the curve of the positives against the unlabelled rows.
+    best_bin : float
+        Share of positives that needs no form, see :func:`purely.prior.one_dimensional.best_bin`.
     """
 
     loss: Floats
@@ -106,11 +126,18 @@ class CeilingProfile:
     centre: float
     spread: float
     n_eff: float
+    area: float
+    best_bin: float
 
-    def share(self, anchor: float, leeway: float | None) -> float:
-        """The share of lowest loss, with a normal prior of its log-odds around `anchor`; None for no prior."""
+    @property
+    def anchor(self) -> float:
+        """Log-odds of the best bin's share, within the grid."""
+        return float(np.clip(finite_log_odds(self.best_bin), GRID[0], GRID[-1]))
+
+    def share(self, leeway: float | None) -> float:
+        """The ceiling of lowest loss, with a normal prior of its log-odds around the best bin's; None for no prior."""
         pull = 0.0 if leeway is None else 2.0 / (self.n_eff * leeway**2)
-        total = self.loss + 0.5 * pull * (GRID - anchor) ** 2
+        total = self.loss + 0.5 * pull * (GRID - self.anchor) ** 2
         i = int(np.clip(np.argmin(total), 1, GRID.size - 2))
         # The vertex of the parabola through three neighbours, which need not be equally spaced.
         (x0, x1, x2), (f0, f1, f2) = GRID[i - 1 : i + 2], total[i - 1 : i + 2]
@@ -120,15 +147,15 @@ class CeilingProfile:
         return float(expit(np.clip(vertex, x0, x2)))
 
     def posterior(self) -> SharePosterior:
-        r"""What the likelihood says of the share with Jeffreys' prior, :math:`\sqrt{\pi_U (1 - \pi_U)}` by log-odds.
-
-        The mean log-likelihood counts for *n* rows, the harmonic mean of both samples' sizes, but for at most
-        `MOST_ROWS`, :math:`1 / (1/n + 1/n_{max})`: the logistic form is an approximation, and its error does not shrink
-        with more rows.
-        """
-        rows = 1.0 / (1.0 / self.n_eff + 1.0 / MOST_ROWS)
-        log_weight = -rows * (self.loss - self.loss.min()) + 0.5 * (log_expit(GRID) + log_expit(-GRID))
-        weight = np.exp(log_weight - log_weight.max()) * np.gradient(GRID)
+        r"""What the likelihood says of the share with Jeffreys' prior, :math:`\sqrt{\pi_U (1 - \pi_U)}` by log-odds."""
+        log_likelihood = -self.n_eff * (self.loss - self.loss.min())
+        log_likelihood -= 0.5 * ((GRID - self.anchor) / CEILING_LEEWAY) ** 2
+        share = expit(GRID)
+        area = np.clip((self.area - 0.5 * share) / (1.0 - share), 0.5, 1.0 - 1e-6)
+        at_top = expit(TOP_SPREAD * TOP_QUANTILES[:, None] - TOP_FALL * ndtri(area))
+        ceiling = finite_log_odds(share + (1.0 - share) * at_top)
+        likelihood = np.exp(np.interp(ceiling, GRID, log_likelihood - log_likelihood.max())).mean(axis=0)
+        weight = likelihood * np.sqrt(share * (1.0 - share)) * np.gradient(GRID)
         return SharePosterior(weight / weight.sum())
 
     def log_ratio(self, score: Any, share: float) -> Floats:
@@ -196,4 +223,7 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
         going = going[~ended]
         if going.size == 0:
             break
-    return CeilingProfile(loss, a, np.exp(t), centre, spread, 2.0 / (1.0 / table.n_p + 1.0 / table.n_u))
+    n_eff = 2.0 / (1.0 / table.n_p + 1.0 / table.n_u)
+    _, ratio, bound = table.bounds(BEST_BIN_CONFIDENCE)
+    best_bin = min(1.0, float(ratio[np.argmin(bound)]))
+    return CeilingProfile(loss, a, np.exp(t), centre, spread, n_eff, table.area, best_bin)

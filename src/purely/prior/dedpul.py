@@ -18,23 +18,17 @@ References
 
 from __future__ import annotations
 
-from dataclasses import field
-from functools import partial
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter1d
+from scipy.optimize import bisect
 from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
-from purely.base import with_parameters
-from purely.checks import check_number
+from purely.base import number, with_parameters
+from purely.checks import Floats
 from purely.prior.one_dimensional import OneDimensionalPrior
-from purely.prior.scores import Reader, ScoreReading, ScoreTable
+from purely.prior.scores import ScoreReading, ScoreTable
 
-__all__ = ["DEDPULPrior", "dedpul"]
-
-Floats = NDArray[np.float64]
 _GRID = 512
 
 
@@ -45,8 +39,8 @@ def normal_scores(table: ScoreTable) -> Floats:
     return np.asarray(-ndtri(np.clip(above, 1e-6, 1.0 - 1e-6)), dtype=np.float64)
 
 
-def smoothed_ratio(table: ScoreTable, bandwidth: float = 1.0) -> tuple[Floats, Floats, Floats]:
-    """Positions, unlabelled mass and monotone ratio `f_P / f_U` on a grid of normal scores, increasing."""
+def smoothed_ratio(table: ScoreTable, bandwidth: float = 1.0) -> tuple[Floats, Floats]:
+    """Unlabelled mass and monotone ratio `f_P / f_U` on a grid of normal scores, increasing."""
     position = normal_scores(table)
     low, high = float(position.min()) - 0.5, float(position.max()) + 0.5
     edges = np.linspace(low, high, _GRID + 1)
@@ -61,7 +55,7 @@ def smoothed_ratio(table: ScoreTable, bandwidth: float = 1.0) -> tuple[Floats, F
     ratio[present] = smooth_p[present] / smooth_u[present]
     ratio = isotonic_regression(ratio, sample_weight=smooth_p + smooth_u + 1e-12)
     ratio = ratio / max(float(u @ ratio), 1e-12)  # the mean of f_P / f_U over the unlabelled rows is one
-    return 0.5 * (edges[1:] + edges[:-1]), u, np.asarray(ratio, dtype=np.float64)
+    return u, np.asarray(ratio, dtype=np.float64)
 
 
 def dedpul(table: ScoreTable, bandwidth: float = 1.0, tolerance: float = 0.25) -> ScoreReading:
@@ -86,7 +80,7 @@ def dedpul(table: ScoreTable, bandwidth: float = 1.0, tolerance: float = 0.25) -
     >>> 0.2 < dedpul(table).share < 0.4
     True
     """
-    _, mass, ratio = smoothed_ratio(table, bandwidth)
+    mass, ratio = smoothed_ratio(table, bandwidth)
     grid = np.linspace(0.0, 1.0, 401)
     excess = grid - np.minimum(1.0, grid[:, None] * ratio[None, :]) @ mass
     share = _fixed_point(mass, ratio, tolerance / np.sqrt(table.n_u))
@@ -102,16 +96,11 @@ def dedpul(table: ScoreTable, bandwidth: float = 1.0, tolerance: float = 0.25) -
 
 def _fixed_point(mass: Floats, ratio: Floats, tol: float) -> float:
     """The largest share at which a step of expectation-maximisation is at most `tol`, by bisection: D is convex."""
-    low, high = 0.0, 1.0
-    if high - float(np.minimum(1.0, ratio) @ mass) <= tol:
-        return 1.0
-    while high - low > 1e-5:
-        middle = 0.5 * (low + high)
-        if middle - float(np.minimum(1.0, middle * ratio) @ mass) <= tol:
-            low = middle
-        else:
-            high = middle
-    return 0.5 * (low + high)
+
+    def beyond(share: float) -> float:
+        return share - float(np.minimum(1.0, share * ratio) @ mass) - tol
+
+    return 1.0 if beyond(1.0) <= 0.0 else float(bisect(beyond, 0.0, 1.0, xtol=5e-6))
 
 
 @with_parameters
@@ -158,7 +147,6 @@ class DEDPULPrior(OneDimensionalPrior):
     True
     """
 
-    bandwidth: float = field(default=1.0, kw_only=False)
+    _read = staticmethod(dedpul)
 
-    def _reader(self) -> Reader:
-        return partial(dedpul, bandwidth=check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True))
+    bandwidth: float = number(default=1.0, low=0.0, open_low=True, kw_only=False)

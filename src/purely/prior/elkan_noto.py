@@ -19,17 +19,11 @@ References
 
 from __future__ import annotations
 
-from dataclasses import field
-from functools import partial
-
 import numpy as np
 
-from purely.base import with_parameters
-from purely.checks import check_choice
+from purely.base import one_of, with_parameters
 from purely.prior.one_dimensional import OneDimensionalPrior
-from purely.prior.scores import Reader, ScoreReading, ScoreTable
-
-__all__ = ["ElkanNotoPrior", "elkan_noto"]
+from purely.prior.scores import ScoreReading, ScoreTable
 
 
 def elkan_noto(table: ScoreTable, variant: str = "e1") -> ScoreReading:
@@ -44,7 +38,7 @@ def elkan_noto(table: ScoreTable, variant: str = "e1") -> ScoreReading:
     >>> round(elkan_noto(ScoreTable.from_scores(log_ratio_p, log_ratio_u)).share, 6)
     0.25
     """
-    labelled = 1.0 / (1.0 + np.exp(-np.clip(table.score, -500.0, 500.0)) * table.n_u / table.n_p)
+    labelled = table.label_probability
     total_p = float(table.count_p @ labelled)
     if variant == "e1":
         frequency = total_p / table.n_p
@@ -93,7 +87,8 @@ class ElkanNotoPrior(OneDimensionalPrior):
 
     Notes
     -----
-    `e1` and `e2` assume that every positive is surely positive, and overestimate the share where classes overlap.
+    `e1` and `e2` assume that every positive can be recognised with certainty, and overestimate the share where
+    classes overlap.
 
     References
     ----------
@@ -111,7 +106,6 @@ class ElkanNotoPrior(OneDimensionalPrior):
     True
     """
 
-    variant: str = field(default="e1", kw_only=False)
+    _read = staticmethod(elkan_noto)
 
-    def _reader(self) -> Reader:
-        return partial(elkan_noto, variant=check_choice("variant", self.variant, ("e1", "e2", "e3")))
+    variant: str = one_of("e1", "e2", "e3", default="e1", kw_only=False)

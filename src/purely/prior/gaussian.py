@@ -10,18 +10,18 @@ Distances are differences of inner products, so rows are centred first: an offse
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from purely.checks import Floats, Indices, Mask
 from purely.folds import draw_rows, row_keys
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from purely.smi.basis import squared_distances
 
 #: Multiples of the median distance that are tried as widths (Ramaswamy et al., 2016).
 WIDTH_FACTORS = np.logspace(-1.0, 1.0, 5)
@@ -49,7 +49,7 @@ class WeightedRows:
     weight_p: Floats
 
 
-def in_own_order(X: Any, positive: NDArray[np.bool_]) -> tuple[Any, NDArray[np.bool_]]:
+def in_own_order(X: Any, positive: Mask) -> tuple[Any, Mask]:
     """Rows and labels in an order of their content, so that permuted data take the same path to the last bit."""
     order = np.lexsort((positive, row_keys(X, 0)))
     return X[order], positive[order]
@@ -74,7 +74,7 @@ def centre_and_scale(X: Any) -> tuple[Any, float]:
     return rows / spread, first * spread
 
 
-def weigh_rows(rows: Any, positive: NDArray[np.bool_]) -> WeightedRows:
+def weigh_rows(rows: Any, positive: Mask) -> WeightedRows:
     """Merge equal rows."""
     keys = row_keys(rows, 0)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)
@@ -83,16 +83,46 @@ def weigh_rows(rows: Any, positive: NDArray[np.bool_]) -> WeightedRows:
     return WeightedRows(rows[first], weight_u, weight_p)
 
 
+def grid_rows(values: Floats, positive: Mask, n_atoms: int) -> WeightedRows:
+    """Merge values into at most `n_atoms` cells, half of them of equal width and half of equal counts.
+
+    A cell is represented by its mean, so the error of a smooth function is of second order in the cell; equal counts
+    resolve the bulk of a heavy-tailed score (a density ratio), equal widths its tail.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.prior.gaussian import grid_rows
+    >>> rows = grid_rows(np.array([0.0, 1.0, 1.0]), np.array([True, True, False]), 8)
+    >>> rows.X.ravel(), rows.weight_u, rows.weight_p
+    (array([0., 1.]), array([0., 1.]), array([0.5, 0.5]))
+    """
+    low, high = float(values.min()), float(values.max())
+    if high > low:
+        even = np.linspace(low, high, n_atoms // 2 + 1)[1:-1]
+        counts = np.linspace(0.0, 1.0, n_atoms // 2 + 1)[1:-1]
+        sample = values if values.size <= 200_000 else values[:: values.size // 100_000]
+        edges = np.unique(np.concatenate([even, np.quantile(sample, counts)]))
+        cell = np.searchsorted(edges, values, side="right")
+    else:
+        edges, cell = np.empty(0), np.zeros(values.size, dtype=np.intp)
+    size = edges.size + 1
+    total = np.bincount(cell, minlength=size).astype(float)
+    counts_p = np.bincount(cell, weights=positive.astype(float), minlength=size)
+    sums = np.bincount(cell, weights=values - low, minlength=size)
+    used = total > 0
+    counts_u, counts_p = (total - counts_p)[used], counts_p[used]
+    atoms = low + sums[used] / total[used]
+    return WeightedRows(atoms[:, None], counts_u / counts_u.sum(), counts_p / counts_p.sum())
+
+
 def median_distance(X: Any) -> float:
     """Root of the median of all squared distances, the zeros of the diagonal included; `X` holds all rows."""
     if X.shape[0] > MEDIAN_ROWS:
         X = X[np.sort(draw_rows(X, MEDIAN_ROWS, 0))]
     X = X.astype(np.float32)
-    n = X.shape[0]
-    norms = _norms(X)
-    parts = []
-    for start, stop in _tiles(n, n):
-        squares = _squared_distances(X[start:stop], norms[start:stop], X[start:], norms[start:])
+    n, parts = X.shape[0], []
+    for start, stop, squares in _upper_tiles(X, row_norms(X, squared=True)):
         above = np.triu_indices(stop - start, 1)
         parts.append(squares[:, : stop - start][above])
         parts.append(squares[:, stop - start :].ravel())
@@ -111,14 +141,9 @@ def choose_width(rows: WeightedRows, median: float) -> float:
     widths = WIDTH_FACTORS * median
     difference = (rows.weight_u - rows.weight_p).astype(np.float32)
     X = rows.X.astype(np.float32)
-    n, norms = X.shape[0], _norms(X)
     totals = np.zeros(widths.size)
-    buffer = np.empty(0, dtype=np.float32)
-    for start, stop in _tiles(n, n):
-        squares = _squared_distances(X[start:stop], norms[start:stop], X[start:], norms[start:])
-        if buffer.size < squares.size:
-            buffer = np.empty(squares.size, dtype=np.float32)
-        kernel = buffer[: squares.size].reshape(squares.shape)
+    for start, stop, squares in _upper_tiles(X, row_norms(X, squared=True)):
+        kernel = np.empty_like(squares)
         right = 2.0 * difference[start:]
         right[: stop - start] = difference[start:stop]  # the tile on the diagonal holds both orders already
         for j, width in enumerate(widths):
@@ -148,15 +173,11 @@ class GaussianProblem:
 
     def __init__(self, rows: WeightedRows, width: float) -> None:
         self._X = rows.X
-        self.weight_u: Floats | None = rows.weight_u
-        self.weight_p: Floats | None = rows.weight_p
-        self.width = width
-        self._norms = _norms(rows.X)
+        self.weight_u, self.weight_p = rows.weight_u, rows.weight_p
+        self._norms = row_norms(rows.X, squared=True)
         self._factor = -0.5 / width**2
         self.n = n = rows.X.shape[0]
-        self.gram: NDArray[Any] | None = None
-        if 8 * n * n <= _KEEP_BYTES:
-            self.gram = np.empty((n, n))
+        self.gram: Floats | None = np.empty((n, n)) if 8 * n * n <= _KEEP_BYTES else None
         both = np.column_stack([rows.weight_u, rows.weight_p])
         embedded = np.zeros((n, 2))
         for start, stop in _tiles(n, n):
@@ -178,20 +199,18 @@ class GaussianProblem:
             return self.gram[indices]
         return self._tile(indices, slice(0, self.n))
 
-    def _tile(self, left: Any, right: slice) -> Floats:
-        tile = _squared_distances(self._X[left], self._norms[left], self._X[right], self._norms[right])
+    def _tile(self, left: Indices | slice, right: slice) -> Floats:
+        tile = squared_distances(self._X[left], self._X[right], norms=(self._norms[left], self._norms[right]))
         tile *= self._factor
         return np.exp(tile, out=tile)
 
-    def matvec(self) -> Any:
+    def matvec(self) -> Callable[[Floats], Floats]:
         """A function `v -> K v` for differences of weights, which are small: float32 is enough, and half the time."""
         kept = np.empty((self.n, self.n), dtype=np.float32)
         if self.gram is not None:
             kept[:] = self.gram
         else:
-            X, norms = self._X.astype(np.float32), self._norms.astype(np.float32)
-            for start, stop in _tiles(self.n, self.n):
-                tile = _squared_distances(X[start:stop], norms[start:stop], X[start:], norms[start:])
+            for start, stop, tile in _upper_tiles(self._X.astype(np.float32), self._norms.astype(np.float32)):
                 tile *= np.float32(self._factor)
                 kept[start:stop, start:] = np.exp(tile, out=tile)
                 kept[stop:, start:stop] = kept[start:stop, stop:].T
@@ -210,12 +229,7 @@ class FeatureProblem:
     .. [1] Rahimi, A. and Recht, B. Random features for large-scale kernel machines. NeurIPS 2007.
     """
 
-    weight_u: Floats | None = None
-    weight_p: Floats | None = None
-
-    def __init__(
-        self, X: Any, positive: NDArray[np.bool_], landmarks: Indices, width: float, n_features: int, seed: int
-    ) -> None:
+    def __init__(self, X: Any, positive: Mask, landmarks: Indices, width: float, n_features: int, seed: int) -> None:
         half = n_features // 2
         frequencies = np.random.default_rng(seed).standard_normal((X.shape[1], half)) / width
         frequencies32 = frequencies.astype(np.float32)
@@ -227,7 +241,6 @@ class FeatureProblem:
         means = sums / np.array([[np.count_nonzero(~positive)], [np.count_nonzero(positive)]]) / np.sqrt(half)
         angles = np.asarray(safe_sparse_dot(X[landmarks], frequencies, dense_output=True))
         self._Z = np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / np.sqrt(half)
-        self.width = width
         self.n = landmarks.size
         self.embed_u, self.embed_p = self._Z @ means[0], self._Z @ means[1]
         self.uu, self.up, self.pp = float(means[0] @ means[0]), float(means[0] @ means[1]), float(means[1] @ means[1])
@@ -236,25 +249,17 @@ class FeatureProblem:
         """Kernel rows of the landmarks `indices`."""
         return np.asarray(self._Z[indices] @ self._Z.T)
 
-    def matvec(self) -> Any:
-        """A function `v -> K v`."""
-        return lambda v: self._Z @ (self._Z.T @ v)
+
+#: Two samples in a feature space: what the curve of distances needs to know of them.
+Samples = GaussianProblem | FeatureProblem
 
 
-def _norms(X: Any) -> NDArray[Any]:
-    if sp.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X)
-
-
-def _squared_distances(A: Any, a: NDArray[Any], B: Any, b: NDArray[Any]) -> NDArray[Any]:
-    tile = safe_sparse_dot(A, B.T, dense_output=True)
-    tile *= -2.0
-    tile += a[:, None]
-    tile += b
-    return np.maximum(tile, 0.0, out=tile)
+def _upper_tiles(X: Any, norms: Floats) -> Iterator[tuple[int, int, Floats]]:
+    """Squared distances in tiles that reach from the diagonal to the right, each with its first row and its last."""
+    for start, stop in _tiles(X.shape[0], X.shape[0]):
+        yield start, stop, squared_distances(X[start:stop], X[start:], norms=(norms[start:stop], norms[start:]))
 
 
 def _tiles(n_rows: int, n_columns: int) -> list[tuple[int, int]]:
-    step = max(1, min(n_rows, _TILE_ELEMENTS // max(1, n_columns)))
-    return [(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
+    step = max(1, _TILE_ELEMENTS // max(1, n_columns))
+    return [(tile.start, tile.stop) for tile in gen_batches(n_rows, step)]

@@ -21,36 +21,27 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
-from purely.base import with_parameters
-from purely.checks import check_choice, check_number, draw_seed
+from purely.base import number, one_of, with_parameters
+from purely.checks import Floats, Indices, Mask, draw_seed
 from purely.folds import Folds, draw_rows
-from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
-from purely.prior.gaussian import (
-    FeatureProblem,
-    GaussianProblem,
-    WeightedRows,
-    centre_and_scale,
-    choose_width,
-    in_own_order,
-    median_distance,
-    weigh_rows,
-)
-from purely.prior.grid import grid_atoms
+from purely.prior import gaussian
+from purely.prior.base import PriorEstimate, PriorEstimator
+from purely.prior.gaussian import FeatureProblem, GaussianProblem, Samples, WeightedRows
 from purely.prior.mean_path import DistanceCurve, SlopeRoot, hull_distance
-
-__all__ = ["KernelMeanPrior", "KernelMeans", "kernel_mean"]
+from purely.prior.one_dimensional import diagnostics_of
+from purely.prior.scores import ScoreReading, ScoreTable
+from purely.threads import one_blas_thread
 
 #: Beyond this many distinct rows the features of `approximation="auto"` take over from the exact kernel.
 MAX_EXACT = 10_000
-_GRID_ATOMS = 1024
+#: Atoms that one column of rows, and a table of scores, are binned to.
+_GRID_ATOMS, _SCORE_ATOMS = 1024, 768
 _LANDMARKS = 5000
 _SAME = 1e-7  # a distance between the means below this is rounding
 
@@ -83,23 +74,35 @@ class KernelMeans:
     threshold: dict[str, float]
     bandwidth: float
     mmd: float
-    extrapolations: NDArray[np.float64]
-    distances: NDArray[np.float64]
-    slopes: NDArray[np.float64]
-    gaps: NDArray[np.float64]
+    extrapolations: Floats
+    distances: Floats
+    slopes: Floats
+    gaps: Floats
     fell_back: bool = False
+
+    def reading(self, variant: str, **details: Any) -> ScoreReading:
+        """The share by one of the variants, and the curve it was read from."""
+        kappa = self.kappa[variant]
+        return ScoreReading(
+            share=kappa,
+            x=self.extrapolations,
+            curve=self.slopes,
+            x_label="extrapolation lambda",
+            curve_label="slope of the distance to the hull",
+            chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
+            details=details,
+        )
 
 
 def kernel_mean(
     X: Any,
-    positive: NDArray[np.bool_],
+    positive: Mask,
     *,
     variants: Sequence[str] = ("km1", "km2"),
     bandwidth: float | None = None,
     approximation: str = "auto",
     n_features: int = 2048,
     search: str = "exact",
-    upper: float = 8.0,
     seed: int = 0,
 ) -> KernelMeans:
     """Kernel mean estimates of the share of positives among the unlabelled rows.
@@ -117,115 +120,110 @@ def kernel_mean(
     >>> 0.3 < means.kappa["km1"] < 0.5
     True
     """
-    X, positive = in_own_order(X, positive)
+    X, positive = gaussian.in_own_order(X, positive)
     n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     samples, spread = _embed(X, positive, bandwidth, approximation, n_features, seed)
-    nothing = np.empty(0)
-    if samples is None:
-        names = dict.fromkeys(variants, 1.0)
-        none = dict.fromkeys(variants, float("nan"))
-        bounds: dict[str, str | None] = dict.fromkeys(variants, "upper")
-        return KernelMeans(names, none, bounds, none, spread, 0.0, nothing, nothing, nothing, nothing)
-    return read_curve(samples, n_p, n_u, variants, bandwidth=spread, search=search, upper=upper)
+    return _read_curve(samples, n_p, n_u, variants, spread, search)
 
 
-def read_curve(
-    samples: GaussianProblem | FeatureProblem,
-    n_p: int,
-    n_u: int,
-    variants: Sequence[str],
-    *,
-    bandwidth: float | None = None,
-    search: str = "exact",
-    upper: float = 8.0,
-) -> KernelMeans:
-    """Read the curve of two embedded samples of `n_p` and `n_u` rows at the variants' thresholds."""
-    # The programmes are many small solves: threads would spend more time waiting for each other than they save.
-    with threadpool_limits(1, user_api="blas"):
-        return _read_curve(samples, n_p, n_u, variants, bandwidth, search, upper)
+def kernel_mean_scores(table: ScoreTable, variant: str = "km1") -> ScoreReading:
+    """KM1 or KM2 on the scores of a table.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.prior.kernel_mean import kernel_mean_scores
+    >>> from purely.prior.scores import ScoreTable
+    >>> rng = np.random.default_rng(0)
+    >>> U = np.concatenate([rng.normal(4, 1, 300), rng.normal(0, 1, 700)])
+    >>> round(kernel_mean_scores(ScoreTable.from_scores(rng.normal(4, 1, 500), U)).share, 1)
+    0.3
+    """
+    cells = table.coarsen(_SCORE_ATOMS)
+    mass = (cells.count_p + cells.count_u) / (cells.n_p + cells.n_u)
+    centred = cells.score - float(mass @ cells.score)
+    scale = float(np.abs(centred).max()) or 1.0
+    position = (centred / scale)[:, None]
+    rows = WeightedRows(position, cells.count_u / cells.n_u, cells.count_p / cells.n_p)
+    # The median over rows, not over atoms: each atom as often as rows stand behind it.
+    places = np.clip(np.searchsorted(np.cumsum(mass), (np.arange(512) + 0.5) / 512), 0, mass.size - 1)
+    median = gaussian.median_distance(position[places])
+    width = gaussian.choose_width(rows, median) if median > 0.0 else 0.0
+    samples = _unless_equal(GaussianProblem(rows, width)) if width else None
+    means = _read_curve(samples, int(table.n_p), int(table.n_u), (variant,), width)
+    return means.reading(variant, standard_error=means.error[variant])
 
 
 def _read_curve(
-    samples: GaussianProblem | FeatureProblem,
-    n_p: int,
-    n_u: int,
-    variants: Sequence[str],
-    bandwidth: float | None,
-    search: str,
-    upper: float,
+    samples: Samples | None, n_p: int, n_u: int, variants: Sequence[str], bandwidth: float, search: str = "exact"
 ) -> KernelMeans:
+    """Read the curve of two embedded samples of `n_p` and `n_u` rows at the variants' thresholds.
+
+    Samples that are equal, None, have no curve: every unlabelled row may be positive.
+    """
+    if samples is None:
+        ones, none, nothing = dict.fromkeys(variants, 1.0), dict.fromkeys(variants, float("nan")), np.empty(0)
+        upper: dict[str, str | None] = dict.fromkeys(variants, "upper")
+        return KernelMeans(ones, none, upper, none, bandwidth, 0.0, nothing, nothing, nothing, nothing)
     curve = DistanceCurve(samples)
     mmd = float(np.sqrt(curve.squared_mmd))
     threshold = {"km1": 1.0 / np.sqrt(min(n_p, n_u))}
     fell_back = "km1" in variants and threshold["km1"] > 0.9 * mmd
-    if "km2" in variants or fell_back:
-        threshold["km2"] = 0.8 * _first_slope(samples, mmd) + 0.2 * mmd
-    if fell_back:
-        threshold["km1"] = threshold["km2"]
     kappa: dict[str, float] = {}
     error: dict[str, float] = {}
     bound: dict[str, str | None] = {}
-    # The larger threshold first: supports grow as lambda falls, and adding to a support is cheaper than dropping.
-    for name in sorted(variants, key=lambda v: -threshold[v]):
-        if search == "authors":
-            kappa[name], error[name], bound[name] = _authors_search(curve, threshold[name]), float("nan"), None
-            if kappa[name] > 0.873 or kappa[name] < 0.014:
-                bound[name] = "upper" if kappa[name] > 0.5 else "lower"
-            continue
-        root = curve.find_slope(threshold[name], upper)
-        kappa[name], bound[name] = root.kappa, root.bound
-        error[name] = _delta_error(curve, root, samples, n_p, n_u)
+    with one_blas_thread():  # the programmes are many small solves
+        if "km2" in variants or fell_back:
+            threshold["km2"] = 0.8 * _first_slope(samples, mmd) + 0.2 * mmd
+        if fell_back:
+            threshold["km1"] = threshold["km2"]
+        # The larger threshold first: supports grow as lambda falls, and adding to a support is cheaper than dropping.
+        for name in sorted(variants, key=lambda v: -threshold[v]):
+            if search == "authors":
+                kappa[name], error[name], bound[name] = _authors_search(curve, threshold[name]), float("nan"), None
+                if kappa[name] > 0.873 or kappa[name] < 0.014:
+                    bound[name] = "upper" if kappa[name] > 0.5 else "lower"
+                continue
+            root = curve.find_slope(threshold[name])
+            kappa[name], bound[name] = root.kappa, root.bound
+            error[name] = _delta_error(curve, root, samples, n_p, n_u)
     points = sorted(curve.points, key=lambda p: p.extrapolation)
-    columns = np.array([[p.extrapolation, p.distance, p.slope, p.gap] for p in points]).T
-    return KernelMeans(
-        kappa,
-        error,
-        bound,
-        {v: threshold[v] for v in variants},
-        samples.width if bandwidth is None else bandwidth,
-        mmd,
-        extrapolations=columns[0],
-        distances=columns[1],
-        slopes=columns[2],
-        gaps=columns[3],
-        fell_back=fell_back,
-    )
+    t, distances, slopes, gaps = np.array([[p.extrapolation, p.distance, p.slope, p.gap] for p in points]).T
+    read_at = {variant: threshold[variant] for variant in variants}
+    return KernelMeans(kappa, error, bound, read_at, bandwidth, mmd, t, distances, slopes, gaps, fell_back)
 
 
 def _embed(
-    X: Any, positive: NDArray[np.bool_], bandwidth: float | None, approximation: str, n_features: int, seed: int
-) -> tuple[GaussianProblem | FeatureProblem | None, float]:
+    X: Any, positive: Mask, bandwidth: float | None, approximation: str, n_features: int, seed: int
+) -> tuple[Samples | None, float]:
     """The two samples in feature space and the bandwidth in the units of `X`; None where the samples are equal."""
-    every, scale = centre_and_scale(X)
+    every, scale = gaussian.centre_and_scale(X)
+    rows = None  # for features; merging equal rows first would not pay
     if X.shape[1] == 1:
-        values = every.toarray().ravel() if sp.issparse(every) else every[:, 0]
-        atoms, counts_u, counts_p = grid_atoms(values, positive, _GRID_ATOMS)
-        rows = WeightedRows(atoms[:, None], counts_u / counts_u.sum(), counts_p / counts_p.sum())
-    elif approximation == "features" or (approximation == "auto" and X.shape[0] > 4 * MAX_EXACT):
-        rows = None  # merging equal rows first would not pay
-    else:
-        rows = weigh_rows(every, positive)
+        rows = gaussian.grid_rows(every.toarray().ravel() if sp.issparse(every) else every[:, 0], positive, _GRID_ATOMS)
+    elif approximation == "exact" or (approximation == "auto" and X.shape[0] <= 4 * MAX_EXACT):
+        rows = gaussian.weigh_rows(every, positive)
         if approximation == "auto" and rows.X.shape[0] > MAX_EXACT:
             rows = None
-    median = median_distance(every)
+    median = gaussian.median_distance(every)
     if median <= 0.0:
         return None, 0.0
-    problem: GaussianProblem | FeatureProblem
-    if rows is not None:
-        chosen = choose_width(rows, median) if bandwidth is None else bandwidth / scale
-        problem = GaussianProblem(rows, chosen)
+    landmarks = _landmarks(every, positive, seed) if rows is None else np.empty(0, dtype=np.intp)
+    if bandwidth is not None:
+        chosen = bandwidth / scale
     else:
-        landmarks = _landmarks(every, positive, seed)
-        if bandwidth is None:
-            chosen = choose_width(weigh_rows(every[landmarks], positive[landmarks]), median)
-        else:
-            chosen = bandwidth / scale
-        problem = FeatureProblem(every, positive, landmarks, chosen, n_features, seed)
-    same = problem.uu - 2.0 * problem.up + problem.pp <= _SAME**2
-    return (None if same else problem), chosen * scale
+        chosen = gaussian.choose_width(rows or gaussian.weigh_rows(every[landmarks], positive[landmarks]), median)
+    if rows is None:
+        return _unless_equal(FeatureProblem(every, positive, landmarks, chosen, n_features, seed)), chosen * scale
+    return _unless_equal(GaussianProblem(rows, chosen)), chosen * scale
 
 
-def _landmarks(X: Any, positive: NDArray[np.bool_], seed: int) -> NDArray[np.intp]:
+def _unless_equal(samples: Samples) -> Samples | None:
+    """The samples, or None where their means are the same."""
+    return samples if samples.uu - 2.0 * samples.up + samples.pp > _SAME**2 else None
+
+
+def _landmarks(X: Any, positive: Mask, seed: int) -> Indices:
     """Rows that span the hull: a fifth of them positives where there are enough."""
     p, u = np.flatnonzero(positive), np.flatnonzero(~positive)
     n_p = min(p.size, _LANDMARKS // 5)
@@ -234,12 +232,13 @@ def _landmarks(X: Any, positive: NDArray[np.bool_], seed: int) -> NDArray[np.int
     return np.concatenate([drawn_p, drawn_u])
 
 
-def _first_slope(samples: GaussianProblem | FeatureProblem, mmd: float) -> float:
+def _first_slope(samples: Samples, mmd: float) -> float:
     """The slope over [1, 1.05], to within one fiftieth of what the rest of KM2's threshold amounts to."""
     step = 0.05
     first = hull_distance(samples, 1.0 + step, step * 0.004 * mmd)
     # d(1) = 0 where every row is in the hull; a hull of landmarks misses the mean by a little.
-    return (first - (0.0 if samples.weight_u is not None else hull_distance(samples, 1.0, 0.0))) / step
+    at_one = hull_distance(samples, 1.0, 0.0) if isinstance(samples, FeatureProblem) else 0.0
+    return (first - at_one) / step
 
 
 def _authors_search(curve: DistanceCurve, threshold: float) -> float:
@@ -255,9 +254,7 @@ def _authors_search(curve: DistanceCurve, threshold: float) -> float:
     return 1.0 - 2.0 / (low + high)
 
 
-def _delta_error(
-    curve: DistanceCurve, root: SlopeRoot, samples: GaussianProblem | FeatureProblem, n_p: int, n_u: int
-) -> float:
+def _delta_error(curve: DistanceCurve, root: SlopeRoot, samples: Samples, n_p: int, n_u: int) -> float:
     r"""Standard error of kappa.
 
     The witness :math:`f_\lambda = (u - v)/d` attains the distance, so to first order a change of the samples changes
@@ -265,7 +262,7 @@ def _delta_error(
     :math:`\lambda`: a mean over each sample, whose variance is that of its terms. Divided by :math:`d''` it is an error
     of :math:`\hat\lambda`, and by :math:`\lambda^2` one of :math:`\hat\pi_U`.
     """
-    if root.bound is not None or samples.weight_u is None or samples.weight_p is None:
+    if root.bound is not None or isinstance(samples, FeatureProblem):
         return float("nan")
     t, f, g = root.point.extrapolation, root.point.witness, root.point.witness_slope
     variance = 0.0
@@ -342,41 +339,21 @@ class KernelMeanPrior(PriorEstimator):
     True
     """
 
-    variant: str = field(default="km1", kw_only=False)
-    bandwidth: float | None = None
-    approximation: str = "auto"
-    n_features: int = 2048
-    search: str = "exact"
+    variant: str = one_of("km1", "km2", default="km1", kw_only=False)
+    bandwidth: float | None = number(default=None, low=0.0, open_low=True)
+    approximation: str = one_of("auto", "exact", "features", default="auto")
+    n_features: int = number(default=2048, low=2, integer=True)
+    search: str = one_of("exact", "authors", default="exact")
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
-        check_choice("variant", self.variant, ("km1", "km2"))
-        check_choice("approximation", self.approximation, ("auto", "exact", "features"))
-        check_choice("search", self.search, ("exact", "authors"))
-        if self.bandwidth is not None:
-            check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True)
-        check_number("n_features", self.n_features, 2, integer=True)
-        self.result_ = result = kernel_mean(
-            X,
-            positive,
-            variants=(self.variant,),
-            bandwidth=self.bandwidth,
-            approximation=self.approximation,
-            n_features=self.n_features,
-            search=self.search,
-            seed=draw_seed(self.random_state),
-        )
-        kappa, bound = result.kappa[self.variant], result.bound[self.variant]
+    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+        options = {name: getattr(self, name) for name in ("bandwidth", "approximation", "n_features", "search")}
+        seed = draw_seed(self.random_state)
+        self.result_ = result = kernel_mean(X, positive, variants=(self.variant,), seed=seed, **options)
         self.standard_error_ = result.error[self.variant]
-        diagnostics = PriorDiagnostics(
-            x=result.extrapolations,
-            curve=result.slopes,
-            x_label="extrapolation lambda",
-            curve_label="slope of the distance to the hull",
-            chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
-            bound=bound,
-            details={"threshold": result.threshold[self.variant], "bandwidth": result.bandwidth, "mmd": result.mmd},
-        )
-        return PriorEstimate(kappa, diagnostics, warnings=_sentences(result, self.variant))
+        threshold = result.threshold[self.variant]
+        reading = result.reading(self.variant, threshold=threshold, bandwidth=result.bandwidth, mmd=result.mmd)
+        diagnostics = diagnostics_of(reading, result.bound[self.variant])
+        return PriorEstimate(reading.share, diagnostics, warnings=_sentences(result, self.variant))
 
 
 def _sentences(result: KernelMeans, variant: str) -> tuple[str, ...]:

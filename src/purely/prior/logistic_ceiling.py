@@ -6,12 +6,10 @@ from dataclasses import field
 from functools import partial
 
 import numpy as np
-from scipy.special import logit
 
 from purely.base import with_parameters
 from purely.checks import check_number
-from purely.prior.best_bin import best_bin
-from purely.prior.ceiling import GRID, N_CELLS, ceiling_profile, straightened
+from purely.prior.ceiling import N_CELLS, ceiling_profile, straightened
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 
@@ -21,6 +19,8 @@ __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 #: best bin reads two or three times too much, where nearly all rows are positive too little, between about what is
 #: true (`experiments/promises.py`).
 LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
+#: Level of the interval in which that reading is kept: the curve says nothing of a top that is not pure.
+MIDDLE = 1.0 / 3.0
 
 
 def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:
@@ -32,7 +32,8 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
         Log density ratios.
     leeway : float, "auto" or None, default="auto"
         Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none,
-        "auto" for one that depends on the best bin's share, see `LEEWAY`.
+        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the middle third of
+        what :meth:`purely.prior.ceiling.CeilingProfile.posterior` allows.
 
     Examples
     --------
@@ -47,11 +48,12 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
     0.3
     """
     profile = ceiling_profile(table)
-    bound = best_bin(table, confidence=0.75).share
     if leeway == "auto":
         shares, spreads = zip(*LEEWAY, strict=True)
-        leeway = float(np.interp(bound, shares, spreads))
-    share = profile.share(float(np.clip(logit(bound), GRID[0], GRID[-1])), leeway)  # type: ignore[arg-type]
+        low, high = profile.posterior().interval(MIDDLE)
+        share = min(max(profile.share(float(np.interp(profile.best_bin, shares, spreads))), low), high)
+    else:
+        share = profile.share(leeway)  # type: ignore[arg-type]
     cells = table.coarsen(N_CELLS)
     x = cells.score
     log_w = profile.log_ratio(straightened(cells).score, share)
@@ -63,7 +65,10 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
         curve_label="one over the fitted ratio",
         chosen=None,
         # Best bin reads the share over the purity of the top it looks at.
-        details={"purity": min(share / bound, 1.0) if bound > 0.0 else 1.0, "best_bin": bound},
+        details={
+            "purity": min(share / profile.best_bin, 1.0) if profile.best_bin > 0.0 else 1.0,
+            "best_bin": profile.best_bin,
+        },
     )
 
 
@@ -75,8 +80,8 @@ class LogisticCeilingPrior(OneDimensionalPrior):
     ----------
     leeway : float, "auto" or None, default="auto"
         Standard deviation, on the logit scale, of a normal prior of the share around the best bin's estimate, which
-        holds where the data show no ceiling; None for no prior, "auto" for 2 where positives are rare and 0.5 where
-        they are common.
+        holds where the data show no ceiling; None for no prior, "auto" for 2 where positives are rare and 0.2 where
+        they are common, with an estimate in the middle third of what is known of the share.
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"

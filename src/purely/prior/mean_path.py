@@ -14,42 +14,21 @@ one triangular solve and say where the slope reaches a threshold: Newton's metho
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, cg
 
+from purely.checks import Floats
+from purely.prior.gaussian import FeatureProblem, Samples
 from purely.prior.simplex_qp import SimplexQP
-
-Floats = NDArray[np.float64]
 
 #: Frank-Wolfe gap of the programmes the search passes on its way, and of the one it ends at.
 _COARSE_GAP, FINE_GAP = 1e-5, 2e-8
-#: kappa is searched up to 1 - 1 / _LAMBDA_LIMIT.
-_LAMBDA_LIMIT = 1024.0
+#: The search starts at kappa = 1 - 1 / _FIRST_LAMBDA, and goes up to 1 - 1 / _LAMBDA_LIMIT.
+_FIRST_LAMBDA, _LAMBDA_LIMIT = 8.0, 1024.0
 #: Bisection alone needs about twenty; a curve with rounding in its slopes must not be searched for ever.
 _MAX_PROGRAMMES = 60
-
-
-class EmbeddedSamples(Protocol):
-    """Two samples in a feature space: what the curve needs to know of them."""
-
-    n: int
-    embed_u: Floats
-    embed_p: Floats
-    uu: float
-    up: float
-    pp: float
-
-    def rows(self, indices: NDArray[np.intp]) -> Floats:
-        """Kernel rows of some atoms."""
-        ...
-
-    def matvec(self) -> Callable[[Floats], Floats]:
-        """A function `v -> K v`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -64,7 +43,6 @@ class CurvePoint:
         :math:`d`, :math:`d'` and :math:`d''`; the last on a fixed support.
     gap : float
         Frank-Wolfe gap of the programme.
-    support_size : int
     witness, witness_slope : ndarray of shape (n,)
         The function :math:`f = (u - v)/d` that attains the distance, at the atoms, and its derivative in lambda.
     """
@@ -74,7 +52,6 @@ class CurvePoint:
     slope: float
     curvature: float
     gap: float
-    support_size: int
     witness: Floats
     witness_slope: Floats
 
@@ -91,7 +68,7 @@ class SlopeRoot:
 class DistanceCurve:
     r"""The curve :math:`d(\lambda)` of two embedded samples; every programme warms up the next."""
 
-    def __init__(self, samples: EmbeddedSamples) -> None:
+    def __init__(self, samples: Samples) -> None:
         self._samples = samples
         self._qp = SimplexQP(samples.rows, samples.n)
         self._difference = samples.embed_u - samples.embed_p
@@ -122,16 +99,19 @@ class DistanceCurve:
             slope=slope,
             curvature=max(bend - slope**2, 0.0) / safe,
             gap=solution.gap,
-            support_size=int(support.size),
             witness=-r / safe,
             witness_slope=-turn / safe + r * slope / safe**2,
         )
         self.points.append(point)
         return point
 
-    def find_slope(self, threshold: float, upper: float = 8.0, tol: float = 4e-4) -> SlopeRoot:
-        """The lambda at which the slope passes `threshold`, to within `tol` of kappa = 1 - 1 / lambda."""
-        point, below, above = self._start(threshold, upper)
+    def find_slope(self, threshold: float, tol: float = 4e-4) -> SlopeRoot:
+        """The lambda at which the slope passes `threshold`, to within `tol` of kappa = 1 - 1 / lambda.
+
+        With SciPy's ``brentq`` in its place the estimates of seven draws of 1,500 rows took twice the time, and 67
+        programmes instead of 47.
+        """
+        point, below, above = self._start(threshold)
         fine = False  # whether the last programme was asked for the fine gap; the jitter can keep it just above
         for left in range(_MAX_PROGRAMMES, 0, -1):
             previous = above
@@ -154,13 +134,14 @@ class DistanceCurve:
             point = self.at(point.extrapolation if done else guess, FINE_GAP if fine else _COARSE_GAP)
         return SlopeRoot(point, 1.0 - 1.0 / guess, "lower" if guess - 1.0 <= 2.0 * tol else None)
 
-    def _start(self, threshold: float, upper: float) -> tuple[CurvePoint, CurvePoint | None, CurvePoint | None]:
+    def _start(self, threshold: float) -> tuple[CurvePoint, CurvePoint | None, CurvePoint | None]:
         """The known points next to the root; a search for another threshold has left some."""
         above = min((p for p in self.points if p.slope > threshold), key=lambda p: p.extrapolation, default=None)
         below = max((p for p in self.points if p.slope <= threshold), key=lambda p: p.extrapolation, default=None)
         if above is not None:
             return above, below, above
-        return self.at(max(upper, 1.0 if below is None else 2.0 * below.extrapolation), _COARSE_GAP), below, None
+        first = _FIRST_LAMBDA if below is None else max(_FIRST_LAMBDA, 2.0 * below.extrapolation)
+        return self.at(first, _COARSE_GAP), below, None
 
     def bend(self, root: SlopeRoot) -> float:
         """Second derivative at a root: a chord of slopes, since on a fixed support it comes out twice too large."""
@@ -230,7 +211,7 @@ def parabola_root(point: CurvePoint, threshold: float) -> float:
     return float(point.extrapolation + (s - q1) / (2.0 * q2))
 
 
-def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, max_products: int = 600) -> float:
+def hull_distance(samples: Samples, extrapolation: float, tol: float, max_products: int = 600) -> float:
     r"""The distance :math:`d(\lambda)` near :math:`\lambda = 1`, where nearly every atom is in the support.
 
     Conjugate gradients on the free weights of :math:`\min_{v \ge 0} (v - u)^\top (K + \rho \mathbf{1}\mathbf{1}^\top)
@@ -238,19 +219,20 @@ def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, ma
     :math:`d^2`), and is one eigenvalue that conjugate gradients take in a single step. The Frank-Wolfe gap bounds
     :math:`d^2` from below; the method stops when :math:`d` is known to within `tol`.
     """
-    weight_u, weight_p = getattr(samples, "weight_u", None), getattr(samples, "weight_p", None)
-    if weight_u is None or weight_p is None:
+    if isinstance(samples, FeatureProblem):
         return DistanceCurve(samples).at(extrapolation).distance
-    u = extrapolation * weight_u + (1.0 - extrapolation) * weight_p
+    u = extrapolation * samples.weight_u + (1.0 - extrapolation) * samples.weight_p
     kernel = samples.matvec()
-    rho = 4.0
+    rho, used = 4.0, 0
 
     def product(z: Floats) -> Floats:
+        nonlocal used
+        used += 1
         return np.asarray(kernel(z)) + rho * float(z.sum())
 
-    v = weight_u.copy()  # feasible, at 0.05 times the distance of the means
+    v = samples.weight_u.copy()  # feasible, at 0.05 times the distance of the means
     r = product(v - u)
-    used, square = 1, float((v - u) @ r)
+    square = float((v - u) @ r)
     while used < max_products:
         mass = max(float(v.sum()), 1e-12)
         gap = 2.0 * (float(v @ r) / mass - float(r.min()))
@@ -258,13 +240,12 @@ def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, ma
         if distance - np.sqrt(max(square - gap, 0.0)) <= tol:
             break
         free = (v > 0.0) | (r < 0.0)
-        direction, steps = _conjugate_gradients(product, np.where(free, -r, 0.0), free, min(12, max_products - used))
-        used += steps
+        on_free = LinearOperator((samples.n, samples.n), lambda z, free=free: np.where(free, product(z), 0.0))
+        direction, _ = cg(on_free, np.where(free, -r, 0.0), rtol=1e-2, maxiter=min(12, max_products - used))
         length, improved = 1.0, False
         while used < max_products and length > 1e-4 and not improved:
             trial = np.maximum(v + length * direction, 0.0)
             r_trial = product(trial - u)
-            used += 1
             value = float((trial - u) @ r_trial)
             improved = value < square
             if improved:
@@ -273,28 +254,3 @@ def hull_distance(samples: EmbeddedSamples, extrapolation: float, tol: float, ma
         if not improved or distance - np.sqrt(max(square, 0.0)) <= 0.02 * tol:
             break
     return float(np.sqrt(max(square, 0.0)))
-
-
-def _conjugate_gradients(
-    product: Callable[[Floats], Floats], right: Floats, free: NDArray[Any], max_steps: int
-) -> tuple[Floats, int]:
-    """Approximate `A_FF^{-1} right` with zeros outside the free set; stops at a tenth of the first residual."""
-    x = np.zeros_like(right)
-    residual, direction = right.copy(), right.copy()
-    energy = first = float(residual @ residual)
-    steps = 0
-    for _ in range(max_steps):
-        image = np.where(free, product(direction), 0.0)
-        steps += 1
-        bend = float(direction @ image)
-        if bend <= 0.0:
-            break
-        length = energy / bend
-        x += length * direction
-        residual -= length * image
-        fresh = float(residual @ residual)
-        if fresh <= 1e-4 * first:
-            break
-        direction = residual + fresh / energy * direction
-        energy = fresh
-    return x, steps

@@ -31,22 +31,21 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.optimize import bisect
 from sklearn.metrics.pairwise import euclidean_distances
 
-from purely.base import with_parameters
-from purely.checks import check_number, draw_seed
+from purely.base import number, with_parameters
+from purely.checks import Floats, Indices, Mask, draw_seed
 from purely.folds import Folds, deal_folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
 
-__all__ = ["PenL1Prior", "minimise_penalised_l1"]
-
-Floats = NDArray[np.float64]
 #: Multiples of the median distance that are tried as widths; ratios of root two.
 _WIDTHS = np.array([0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1])
 #: Least mean over new positives, less its error, of a function whose mean over the positives it was found on is one.
@@ -70,16 +69,7 @@ def minimise_penalised_l1(mean_p: Floats, mean_u: Floats, alpha: float) -> float
         excess = np.maximum(0.0, theta * mean_p - mean_u)
         return 2.0 / alpha * float(mean_p @ excess) - 1.0
 
-    low, high = 0.0, 1.0
-    if derivative(1.0) <= 0.0:
-        return 1.0
-    while high - low > 1e-7:
-        middle = 0.5 * (low + high)
-        if derivative(middle) > 0.0:
-            high = middle
-        else:
-            low = middle
-    return 0.5 * (low + high)
+    return 1.0 if derivative(1.0) <= 0.0 else float(bisect(derivative, 0.0, 1.0, xtol=5e-8))
 
 
 @dataclass(frozen=True)
@@ -155,8 +145,8 @@ class PenL1Prior(PriorEstimator):
     Notes
     -----
     Basis functions are local averages of the densities. A basis function that is as wide as the distance between the
-    classes mixes them, and narrow ones need many rows: where no bandwidth does both, in many columns above all, the
-    share comes out too large.
+    classes mixes them, and narrow ones need many rows: where no bandwidth is both narrow and wide enough, above all in
+    many columns, the share comes out too large.
 
     References
     ----------
@@ -175,32 +165,27 @@ class PenL1Prior(PriorEstimator):
     True
     """
 
-    alpha: float | None = field(default=None, kw_only=False)
-    n_centers: int = 300
-    bandwidth: float | None = None
+    alpha: float | None = number(default=None, low=0.0, open_low=True, kw_only=False)
+    n_centers: int = number(default=300, low=1, integer=True)
+    bandwidth: float | None = number(default=None, low=0.0, open_low=True)
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
-        check_number("n_centers", self.n_centers, 1, integer=True)
-        if self.alpha is not None:
-            check_number("alpha", self.alpha, 0.0, np.inf, open_low=True)
-        if self.bandwidth is not None:
-            check_number("bandwidth", self.bandwidth, 0.0, np.inf, open_low=True)
+    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
         seed = draw_seed(self.random_state)
         X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)
-        squares, centers = self._squared_distances(rows, positive, seed)
-        median = median_distance(rows) or 1.0
-        bandwidth = (
-            self._choose_width(squares, centers, rows, positive, median, seed)
-            if self.bandwidth is None
-            else self.bandwidth / scale
-        )
-        basis = _basis(squares, centers, positive, bandwidth)
-        p, u = basis[positive], basis[~positive]
-        fitted = fit_basis(p, u, self.alpha)
-        share, alpha, mean_p, mean_u = fitted.share, fitted.alpha, fitted.mean_p, fitted.mean_u
+        centers = self._draw_centers(rows, positive, seed)
+        squares = np.asarray(euclidean_distances(rows, rows[centers], squared=True), dtype=np.float64)
+        basis_at = partial(_basis, squares, centers, positive)
+        if self.bandwidth is None:
+            widths = _WIDTHS * (median_distance(rows) or 1.0)
+            bandwidth = self._choose_width(widths, basis_at, positive, deal_folds(rows, positive, 5, seed))
+        else:
+            bandwidth = self.bandwidth / scale
+        basis = basis_at(bandwidth)
+        fitted = fit_basis(basis[positive], basis[~positive], self.alpha)
+        share, alpha = fitted.share, fitted.alpha
         grid = np.linspace(0.0, 1.0, 201)
-        excess = np.maximum(0.0, grid[:, None] * mean_p - mean_u)
+        excess = np.maximum(0.0, grid[:, None] * fitted.mean_p - fitted.mean_u)
         bound = "upper" if share >= 1.0 else "lower" if share <= 1e-3 else None
         diagnostics = PriorDiagnostics(
             x=grid,
@@ -211,37 +196,22 @@ class PenL1Prior(PriorEstimator):
             bound=bound,
             details={"bandwidth": bandwidth * scale, "alpha": alpha},
         )
-        sentences = (
-            ()
-            if bound is None
-            else (
-                f"The class prior {share:.3g} is the {bound} bound of the search: the basis functions do not tell "
-                "negatives from positives. Try another bandwidth, or ClassPrior.",
-            )
+        sentence = (
+            f"The class prior {share:.3g} is the {bound} bound of the search: the basis functions do not tell "
+            "negatives from positives. Try another bandwidth, or ClassPrior."
         )
-        return PriorEstimate(share, diagnostics, warnings=sentences)
+        return PriorEstimate(share, diagnostics, warnings=() if bound is None else (sentence,))
 
-    def _squared_distances(self, rows: Any, positive: NDArray[np.bool_], seed: int) -> tuple[Floats, NDArray[np.intp]]:
-        """Distances from every row to the centres, drawn half from each sample by content; and which rows these are."""
-        drawn = []
-        for members in (np.flatnonzero(positive), np.flatnonzero(~positive)):
-            drawn.append(members[draw_rows(rows[members], -(-self.n_centers // 2), seed)])
-        centers = np.concatenate(drawn)
-        return np.asarray(euclidean_distances(rows, rows[centers], squared=True), dtype=np.float64), centers
+    def _draw_centers(self, rows: Any, positive: Mask, seed: int) -> Indices:
+        """Which rows are centres: half are drawn from each sample, by content."""
+        half = -(-self.n_centers // 2)
+        kinds = np.flatnonzero(positive), np.flatnonzero(~positive)
+        return np.concatenate([members[draw_rows(rows[members], half, seed)] for members in kinds])
 
-    def _choose_width(
-        self,
-        squares: Floats,
-        centers: NDArray[np.intp],
-        rows: Any,
-        positive: NDArray[np.bool_],
-        median: float,
-        seed: int,
-    ) -> float:
-        folds = deal_folds(rows, positive, 5, seed)
+    def _choose_width(self, widths: Floats, basis_at: Callable[[float], Floats], positive: Mask, folds: Folds) -> float:
         bounds = []
-        for bandwidth in _WIDTHS * median:
-            basis = _basis(squares, centers, positive, bandwidth)
+        for bandwidth in widths:
+            basis = basis_at(bandwidth)
             violation = np.zeros(positive.size)
             for j in range(folds.n_folds):
                 held = folds.number == j
@@ -250,7 +220,7 @@ class PenL1Prior(PriorEstimator):
                 violation[held] = basis[held] @ weights / max(float(weights @ seen.mean_p), 1e-300)
             bounds.append(_ratio_bound(violation[positive], violation[~positive]))
         best = int(np.argmin(bounds)) if np.isfinite(bounds).any() else -1  # widest: the least noise
-        return float(_WIDTHS[best] * median)
+        return float(widths[best])
 
 
 def _ratio_bound(p: Floats, u: Floats) -> float:
@@ -265,7 +235,7 @@ def _ratio_bound(p: Floats, u: Floats) -> float:
     return float(u.mean() + error_u) / below if below >= _HOLDS_UP else np.inf
 
 
-def _basis(squares: Floats, centers: NDArray[np.intp], positive: NDArray[np.bool_], bandwidth: float) -> Floats:
+def _basis(squares: Floats, centers: Indices, positive: Mask, bandwidth: float) -> Floats:
     """Basis functions at every row; at its own centre, where it is one, a function gets its sample's mean instead."""
     basis = np.exp(-0.5 * squares / bandwidth**2)
     for members in (positive, ~positive):

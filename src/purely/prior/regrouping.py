@@ -36,11 +36,10 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 
-from purely.base import with_parameters
-from purely.checks import check_choice, check_number, draw_seed
+from purely.base import check_parameters, number, one_of, with_parameters
+from purely.checks import Floats, Indices, Mask, draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile
@@ -48,8 +47,6 @@ from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
-
-__all__ = ["RegroupingPrior"]
 
 #: Purity of the top from which on no copies are needed.
 PURE = 0.9
@@ -94,7 +91,7 @@ class RegroupingPrior(PriorEstimator):
 
     Notes
     -----
-    With `copies="auto"` the answer hangs on the form of the logistic ceiling where classes overlap everywhere. The
+    With `copies="auto"` the answer depends on the form of the logistic ceiling if the classes overlap everywhere. The
     description of :mod:`purely.prior.regrouping` says how, and why `copies="all"` is too small where they do not.
 
     References
@@ -113,19 +110,17 @@ class RegroupingPrior(PriorEstimator):
     True
     """
 
-    estimator: Any = field(default=None, kw_only=False)
-    fraction: float = 0.1
-    copies: str = "auto"
+    estimator: PriorEstimator | None = field(default=None, kw_only=False)
+    fraction: float = number(default=0.1, low=0.0, high=0.5, open_low=True)
+    copies: str = one_of("auto", "all", default="auto")
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
-        fraction = check_number("fraction", self.fraction, 0.0, 0.5, open_low=True)
-        check_choice("copies", self.copies, ("auto", "all"))
+    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
         inner = self._inner()
         seed = draw_seed(self.random_state)
         score = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
-        region = best[: max(1, round(fraction * unlabelled.size))]
+        region = best[: max(1, round(self.fraction * unlabelled.size))]
         self.n_copied_ = region.size if self.copies == "all" else _copies(score, positive, region)
         # Evenly over the region, with repeats where more copies than rows are called for.
         copied = region[np.arange(self.n_copied_) * region.size // max(self.n_copied_, 1)]
@@ -135,17 +130,18 @@ class RegroupingPrior(PriorEstimator):
         profile = ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive]))
         return PriorEstimate(found.share, found.diagnostics, profile.posterior(), found.warnings)
 
-    def _inner(self) -> Any:
+    def _inner(self) -> PriorEstimator:
         inner = KernelMeanPrior() if self.estimator is None else clone(self.estimator)
         if not isinstance(inner, PriorEstimator):
             raise TypeError(
                 f"estimator must be a prior estimator such as BestBinPrior(); {self.estimator!r} was given."
             )
         # Regrouped data are two samples, whatever they were before: the prior is the share among the unlabelled rows.
+        check_parameters(type(inner), vars(inner))
         return inner.set_params(scenario="case-control", level=self.level)
 
 
-def _copies(score: NDArray[np.float64], positive: NDArray[np.bool_], region: NDArray[np.intp]) -> int:
+def _copies(score: Floats, positive: Mask, region: Indices) -> int:
     """Number of copies that make a region of unlabelled rows hold the new positives alone."""
     purity = logistic_ceiling(ScoreTable.from_scores(score[positive], score[~positive])).details["purity"]
     if purity >= PURE:

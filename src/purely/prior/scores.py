@@ -15,9 +15,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from purely.checks import Floats
 
 #: Cells of a table; with fewer distinct scores every score has its own.
 MAX_CELLS = 4096
@@ -67,9 +66,43 @@ class ScoreTable:
         """Number of unlabelled rows."""
         return float(self.count_u.sum())
 
+    @property
+    def label_probability(self) -> Floats:
+        """Probability of a label among the pooled rows in each cell, where scores are log density ratios."""
+        return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self.score, -500.0, 500.0)) * self.n_u / self.n_p))
+
     def tails(self) -> tuple[Floats, Floats]:
         """Shares of the positives and of the unlabelled rows at or above each cell."""
         return np.cumsum(self.count_p) / self.n_p, np.cumsum(self.count_u) / self.n_u
+
+    def bounds(self, confidence: float = 1.0, delta: float = 0.1, gamma: float = 0.01) -> tuple[Floats, Floats, Floats]:
+        """Upper bounds of the share of positives: ratios of both tails, with what they may be too small by.
+
+        Parameters
+        ----------
+        confidence : float, default=1.0
+            Factor on the confidence term.
+        delta, gamma : float
+            Constants of the confidence term, see :func:`purely.prior.one_dimensional.best_bin`.
+
+        Returns
+        -------
+        q_p, ratio, bound : ndarray of shape (m,)
+            The positives' tail, :math:`q_U / q_P`, and its upper confidence bound; the bound is infinite where there is
+            no positive at or above the cell.
+        """
+        q_p, q_u = self.tails()
+        term = np.log(4.0 / delta) / 2.0
+        width = confidence * (1.0 + gamma) * (np.sqrt(term / self.n_u) + np.sqrt(term / self.n_p))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(q_p > 0.0, q_u / q_p, np.inf)
+            return q_p, ratio, np.where(q_p > 0.0, ratio + width / q_p, np.inf)
+
+    @property
+    def area(self) -> float:
+        """Area under the curve of the positives against the unlabelled rows."""
+        below = self.n_u - np.cumsum(self.count_u) + 0.5 * self.count_u
+        return float(self.count_p @ below / (self.n_p * self.n_u))
 
     def coarsen(self, n_cells: int) -> ScoreTable:
         """Merge neighbouring cells into at most about `n_cells` of equal weight, both samples weighing the same."""

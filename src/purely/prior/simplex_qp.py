@@ -30,13 +30,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-__all__ = ["SimplexQP", "SimplexSolution"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
+from purely.checks import Floats, Indices, Mask
 
 #: Added to the diagonal before factorising: far below the gap, far above the rounding of a kernel value.
 _JITTER = 1e-9
@@ -284,7 +280,7 @@ class SimplexQP:
         return support, target, residual, value
 
 
-def _drop(support: Indices, weights: Floats, negative: NDArray[np.bool_]) -> Indices:
+def _drop(support: Indices, weights: Floats, negative: Mask) -> Indices:
     """The support without its negative weights.
 
     From the first that is dropped the factor has to be computed again anyway, so what is left there is put in order of

@@ -19,22 +19,18 @@ References
 from __future__ import annotations
 
 import heapq
-from dataclasses import field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from purely.base import with_parameters
-from purely.checks import check_number, draw_seed
+from purely.base import number, with_parameters
+from purely.checks import Floats, Mask, draw_seed
 from purely.folds import Folds, deal_folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 
-__all__ = ["TIcEPrior"]
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _QUANTILES = np.array([0.25, 0.5, 0.75])
+#: Rows without a label that are added to a node before its labelled share is looked at.
+_DRAW = 5.0
 
 
 @with_parameters
@@ -71,11 +67,11 @@ class TIcEPrior(PriorEstimator):
 
     Notes
     -----
-    The estimate is a confidence bound, not its centre. With 1,000 positives and 2,000 unlabelled rows the term that is
-    subtracted is 0.08 for a subset of 400 rows and 0.035 for one of 2,000, and at a share of one half 0.08 of the
-    labelling frequency is 0.19 of the share. So the share comes out too large by that much where no large subset is
-    pure, above all in many columns, and the error goes down with the root of the number of rows. It can also come out
-    too small: it is the best of hundreds of bounds, each of which fails with the probability delta, 0.09 here.
+    The estimate is the end of a confidence interval, not its centre. With 1,000 positives and 2,000 unlabelled rows the
+    term that is subtracted is 0.08 for a subset of 400 rows and 0.035 for one of 2,000, and at a share of one half 0.08
+    of the labelling frequency is 0.19 of the share. So the share comes out too large by that much where no large subset
+    is pure, above all in many columns, and the error goes down with the root of the number of rows. It can also come
+    out too small: it is the best of hundreds of bounds, each of which fails with the probability delta, 0.09 here.
 
     References
     ----------
@@ -96,16 +92,13 @@ class TIcEPrior(PriorEstimator):
 
     _accepts_sparse = False
 
-    cv: int = field(default=5, kw_only=False)
-    max_splits: int = 100
-    min_leaf: int = 10
+    cv: int = number(default=5, low=2, integer=True, kw_only=False)
+    max_splits: int = number(default=100, low=0, integer=True)
+    min_leaf: int = number(default=10, low=1, integer=True)
 
     def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
-        cv = check_number("cv", self.cv, 2, integer=True)
-        check_number("max_splits", self.max_splits, 0, integer=True)
-        check_number("min_leaf", self.min_leaf, 1, integer=True)
         n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
-        folds = deal_folds(X, positive, cv, draw_seed(self.random_state))
+        folds = deal_folds(X, positive, self.cv, draw_seed(self.random_state))
         bounds = []
         for j in range(folds.n_folds):
             grow = folds.number == j
@@ -126,21 +119,18 @@ class TIcEPrior(PriorEstimator):
             bound=bound,
             details={"label_frequency": frequency, "standard_error": error},
         )
-        sentences: tuple[str, ...] = ()
-        if bound is not None:
-            sentences = (
-                "The class prior is the upper bound 1: no subset of the rows has a higher labelled share than all of "
-                "them. Use features that tell the classes apart, or ClassPrior.",
-            )
-        return PriorEstimate(share, diagnostics, warnings=sentences)
+        sentence = (
+            "The class prior is the upper bound 1: no subset of the rows has a higher labelled share than all of them. "
+            "Use features that tell the classes apart, or ClassPrior."
+        )
+        return PriorEstimate(share, diagnostics, warnings=() if bound is None else (sentence,))
 
     def _bound(self, X_grow: Floats, y_grow: Mask, X: Floats, y: Mask, frequency: float) -> float:
         """The largest lower bound over the nodes of a tree grown best first."""
         delta = max(0.025, 1.0 / (1.0 + 0.004 * y.size))
         best = _lower_bound(y, frequency, delta)
-        queue: list[tuple[float, int, Mask, Mask]] = [
-            (0.0, 0, np.ones(y_grow.size, dtype=bool), np.ones(y.size, dtype=bool))
-        ]
+        everywhere = np.ones(y_grow.size, dtype=bool), np.ones(y.size, dtype=bool)
+        queue: list[tuple[float, int, Mask, Mask]] = [(0.0, 0, *everywhere)]
         made, splits = 1, 0
         while queue and splits < self.max_splits:
             _, _, in_grow, in_bound = heapq.heappop(queue)
@@ -155,8 +145,9 @@ class TIcEPrior(PriorEstimator):
                 if np.count_nonzero(child) < self.min_leaf:
                     continue
                 best = max(best, _lower_bound(y[child], frequency, delta))
-                if 0 < np.count_nonzero(y_grow[child_grow]) < np.count_nonzero(child_grow):
-                    heapq.heappush(queue, (-_promise(y_grow[child_grow]), made, child_grow, child))
+                labelled, size = np.count_nonzero(y_grow[child_grow]), np.count_nonzero(child_grow)
+                if 0 < labelled < size:  # the most promising first: labelled share, drawn towards zero in small nodes
+                    heapq.heappush(queue, (-labelled / (size + _DRAW), made, child_grow, child))
                     made += 1
         return best
 
@@ -164,11 +155,6 @@ class TIcEPrior(PriorEstimator):
 def _lower_bound(labelled: Mask, frequency: float, delta: float) -> float:
     slack = np.sqrt(frequency * (1.0 - frequency) * (1.0 - delta) / (delta * labelled.size))
     return max(float(labelled.mean() - slack), 1e-3)
-
-
-def _promise(labelled: Mask, k: float = 5.0) -> float:
-    """Labelled share, drawn towards zero in small nodes."""
-    return float(labelled.sum() / (labelled.size + k))
 
 
 def _best_split(X: Floats, labelled: Mask, min_leaf: int) -> tuple[int, float] | None:
@@ -183,7 +169,7 @@ def _best_split(X: Floats, labelled: Mask, min_leaf: int) -> tuple[int, float] |
         size = above.sum(axis=0)
         hits = labelled @ above
         allowed = (size >= min_leaf) & (n - size >= min_leaf)
-        promise = np.maximum(hits / (size + 5.0), (labelled.sum() - hits) / (n - size + 5.0))
+        promise = np.maximum(hits / (size + _DRAW), (labelled.sum() - hits) / (n - size + _DRAW))
         promise[~allowed] = -np.inf
         column = int(np.argmax(promise))
         if promise[column] > best:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import NDArray
 
 from purely.metrics import RankingGain
 from purely.plotting.style import number, percent
-from purely.report._checks import Check, worst
+from purely.report._checks import Check
 from purely.report._data import Table
 from purely.report._stages import Lists, Picture, PriorFinding, Scored, Signal
 
@@ -19,21 +18,9 @@ SCHEMA_VERSION = 1
 N_TOP = 25
 
 
-def plain(value: Any) -> Any:
-    """Numbers and containers that JSON knows; NaN and infinities become None."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return [plain(item) for item in value.tolist()]
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    if isinstance(value, (int, np.integer)):
-        return int(value)
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value if value is None else str(value)
+def _with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
+    """A number and its interval as answers hold them."""
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
 def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
@@ -46,9 +33,9 @@ def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
     if found and i.low > 0.0:
         short, lead = "Yes", "Yes: the columns tell labelled positives from the pool, by more than chance."
     elif found:
-        short, lead = "A little", "There is some: more than chance, but hardly any of it is captured."
+        short, lead = "A little", "There is some: more than chance explains, but the model finds hardly any of it."
     else:
-        short, lead = "None seen", "None that could not be chance."
+        short, lead = "None seen", "None was seen: what was found may be chance."
     numbers = (
         f"Information {number(i.information)} [{number(i.low)}, {number(i.high)}], where 0 is none; "
         f"the chance of seeing this without any is p = {signal.p_value:.3g}."
@@ -58,20 +45,16 @@ def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
         "short": short,
         "answer": f"{lead} {numbers}",
         "found": found,
-        "information": i.information,
-        "information_low": i.low,
-        "information_high": i.high,
+        **_with_ends("information", i.information, i.low, i.high),
         "level": i.level,
         "p_value": signal.p_value,
-        "smi": s.value,
-        "smi_low": s.low,
-        "smi_high": s.high,
+        **_with_ends("smi", s.value, s.low, s.high),
     }
 
 
 def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
-    """Second answer: what it looks like with everything else stripped away."""
-    question = "What does it look like with everything else stripped away?"
+    """Second answer: what the data look like in a few dimensions."""
+    question = "What do the data look like in a few dimensions?"
     if picture is None:
         return {"question": question, "short": "Not drawn", "answer": why, "retained": None}
     result: dict[str, Any] = {
@@ -83,7 +66,9 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
     kept = picture.retained
     what = f"{picture.n_components} dimension{'s' if picture.n_components > 1 else ''}"
     if kept is None:
-        answer = f"It was reduced to {what}; there is no clear information of which they could keep a share."
+        answer = (
+            f"The columns were reduced to {what}. How much they keep cannot be said: there is no clear information."
+        )
         return result | {"short": what, "answer": answer, "retained": None}
     # estimated better from few columns than from all, the ratio may exceed 1; more than everything cannot be kept
     value, low, high = (min(max(end, 0.0), 1.0) for end in (kept.retained, kept.low, kept.high))
@@ -100,11 +85,9 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
             f"{percent(value)} [{percent(low)}, {percent(high)}] of the information in all columns."
         )
     return result | {
-        "short": "All of it kept" if value == 1.0 else f"{percent(value)} kept",
+        "short": "All information kept" if value == 1.0 else f"{percent(value)} kept",
         "answer": answer,
-        "retained": value,
-        "retained_low": low,
-        "retained_high": high,
+        **_with_ends("retained", value, low, high),
         "level": kept.level,
     }
 
@@ -112,7 +95,8 @@ def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
 def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
     """Third answer: how many positives are in the pool."""
     n = table.n_unlabelled
-    count, low, high = (round(share * n) for share in prior.count)
+    share = prior.unlabelled
+    count, low, high = (round(part * n) for part in (share.value, share.low, share.high))
     if prior.given:
         answer = f"About {count:,} of the {n:,} unlabelled rows: the share {percent(prior.population.value)} was given."
     else:
@@ -124,14 +108,10 @@ def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
         "question": "How many positives are in the pool?",
         "short": f"About {count:,}",
         "answer": answer,
-        "class_prior": prior.population.value,
-        "class_prior_low": prior.population.low,
-        "class_prior_high": prior.population.high,
+        **_with_ends("class_prior", prior.population.value, *prior.population.interval),
         "level": prior.population.level,
         "unlabelled_prior": prior.unlabelled.value,
-        "count": count,
-        "count_low": low,
-        "count_high": high,
+        **_with_ends("count", count, low, high),
         "given": prior.given,
         "determined": prior.population.determined,
         "upper_bound": prior.population.upper_bound,
@@ -174,37 +154,33 @@ def answer_records(
         "answer": answer,
         "threshold": t.thresholds[k],
         "list_size": size,
-        "precision": t.precision[k],
-        "precision_low": t.precision_low[k],
-        "precision_high": t.precision_high[k],
-        "recall": t.recall[k],
-        "recall_low": t.recall_low[k],
-        "recall_high": t.recall_high[k],
+        **_with_ends("precision", t.precision[k], t.precision_low[k], t.precision_high[k]),
+        **_with_ends("recall", t.recall[k], t.recall_low[k], t.recall_high[k]),
         "expected_found": t.found[k],
         "level": t.level,
     }
 
 
 def answer_trust(checks: list[Check]) -> dict[str, Any]:
-    """Fifth answer: whether it can be trusted, with no negatives to test on."""
-    status = worst(checks)
+    """Fifth answer: whether the answers can be trusted, with no negatives to test on."""
+    counts = {light: sum(check.status == light for check in checks) for light in ("green", "amber", "red")}
+    status = next(light for light in ("red", "amber", "green") if counts[light])
     bad = [check for light in ("red", "amber") for check in checks if check.status == light]
     words = {"green": "Nothing speaks against it", "amber": "With care", "red": "Not as it stands"}
     if status == "green":
         answer = f"All {len(checks)} checks are green: nothing in the records speaks against it, which is not a proof."
     else:
-        counts = [(light, sum(check.status == light for check in checks)) for light in ("red", "amber")]
-        counted = " and ".join(f"{n} {'is' if n == 1 else 'are'} {light}" for light, n in counts if n)
+        some = [(light, counts[light]) for light in ("red", "amber") if counts[light]]
+        counted = " and ".join(f"{n} {'is' if n == 1 else 'are'} {light}" for light, n in some)
         which = "; ".join(f"“{check.title}”" for check in bad)
         answer = f"Of {len(checks)} checks, {counted}: look at {which}."
-    listed = [{"name": c.name, "title": c.title, "status": c.status, "reason": c.reason} for c in checks]
     return {
-        "question": "Can I trust it, with no negatives to test on?",
+        "question": "Can I trust the answers, with no negatives to test on?",
         "short": words[status],
         "answer": answer,
         "status": status,
-        "checks": listed,
-        "counts": {light: sum(check.status == light for check in checks) for light in ("green", "amber", "red")},
+        "checks": [{"title": check.title, **vars(check)} for check in checks],
+        "counts": counts,
     }
 
 
@@ -220,9 +196,7 @@ def answer_gain(gain: RankingGain | None, why: str) -> dict[str, Any]:
         "answer": str(gain),
         "area": gain.area,
         "plain_area": gain.plain_area,
-        "difference": d.value,
-        "difference_low": d.low,
-        "difference_high": d.high,
+        **_with_ends("difference", d.value, d.low, d.high),
         "level": d.level,
     }
 

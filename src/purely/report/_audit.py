@@ -10,10 +10,9 @@ from scipy.special import expit
 
 from purely.assumptions import AssumptionCheck
 from purely.audit import AuditResult, Change, Sensitivity
-from purely.classifiers.thresholds import check_threshold
-from purely.crossfit import finite_log_odds
+from purely.classifiers.thresholds import threshold_of
+from purely.crossfit import finite_log_odds, last_step
 from purely.plotting import SensitivityDisplay
-from purely.plotting.common import last_step
 from purely.plotting.style import number, percent
 from purely.report._checks import LIGHTS, Check
 from purely.report._data import Table
@@ -21,12 +20,6 @@ from purely.report._stages import PriorFinding, Scored
 
 #: A list of which no more than half is positive is not worth much.
 HALF = 0.5
-_WORDS = {
-    "share": "positive in the pool",
-    "precision": "positive among the rows above the threshold",
-    "recall": "of all positives, above the threshold",
-    "error": "rows in the wrong class",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,10 +45,8 @@ class AuditFinding:
 
 def read_findings(table: Table, scored: Scored, result: AuditResult) -> AuditFinding:
     """Read an audit at the model's threshold."""
-    if not isinstance(result, AuditResult):
-        raise TypeError(f"audit must be what purely.audit.read_audit returns; a {type(result).__name__} was given.")
     model = last_step(scored.model)
-    threshold = check_threshold(getattr(model, "threshold", 0.5))
+    threshold = threshold_of(model)
     labelled = scored.probability[table.positive] if scored.honest else None
     known = model if hasattr(model, "oof_table_") else labelled
     labelling = None if known is None else result.assumptions(known)
@@ -89,10 +80,6 @@ def answer_audit(found: AuditFinding) -> dict[str, Any]:
         answer += f" Above the threshold {number(found.threshold, 2)} {' and '.join(parts)}."
     if share.verdict != "same":
         answer += " Use the recalibrated model, and the numbers of this section instead of those above."
-    numbers = {
-        name: {"value": c.estimate.value, "low": c.estimate.low, "high": c.estimate.high, "without_labels": c.without}
-        for name, c in found.changes.items()
-    }
     return {
         "question": "What do the labels of the audit say?",
         "short": f"About {count:,.0f} of {n:,}",
@@ -104,7 +91,7 @@ def answer_audit(found: AuditFinding) -> dict[str, Any]:
         "level": result.level,
         "threshold": found.threshold,
         "verdict": share.verdict,
-        **numbers,
+        **{name: change.numbers for name, change in found.changes.items()},
     }
 
 
@@ -115,7 +102,7 @@ def answer_next_audited(found: AuditFinding, first: dict[str, Any]) -> dict[str,
         side = "too many" if share.verdict == "lower" else "too few"
         answer = (
             f"The model says {side} positives. Write the recalibrated model (purely audit read --out, or "
-            "AuditResult.recalibrated) and make this page again with it."
+            "AuditResult.recalibrated), and make the list with it (purely predict)."
         )
         return {**first, "short": "Use the recalibrated model", "answer": answer}
     if not np.isfinite(precision.estimate.value):
@@ -127,30 +114,16 @@ def answer_next_audited(found: AuditFinding, first: dict[str, Any]) -> dict[str,
     return {**first, "short": "Work down the list", "answer": answer}
 
 
-def audit_rows(found: AuditFinding) -> list[tuple[str, str, str, str]]:
-    """The table of the page: what it is, by the labels, interval, by the model alone."""
-    return [
-        (
-            _WORDS[name],
-            percent(c.estimate.value),
-            f"{percent(c.estimate.low)} – {percent(c.estimate.high)}",
-            percent(c.without),
-        )
-        for name, c in found.changes.items()
-    ]
-
-
 def audit_checks(found: AuditFinding) -> list[Check]:
     """Whether the model agrees with the labels, and the labelled positives with those that were found."""
-    share, title = found.changes["share"], "The model agrees with the labels of the audit"
+    share = found.changes["share"]
     said = f"The labels say {_ends(share)} positive, the model {percent(share.without)}."
     e = share.estimate
     far = max(e.low - share.without, share.without - e.high) > e.high - e.low
     light = "green" if share.verdict == "same" else "red" if far else "amber"
-    checks = [Check("audit", title, light, said)]  # type: ignore[arg-type]
+    checks = [Check("audit", light, said)]  # type: ignore[arg-type]
     if found.labelling is not None:
-        title = "Labelled positives are like those that the audit found"
-        checks.append(Check("labelling", title, LIGHTS[found.labelling.status], found.labelling.message))
+        checks.append(Check("labelling", LIGHTS[found.labelling.status], found.labelling.message))
     return checks
 
 
@@ -160,9 +133,9 @@ def find_ranges(table: Table, scored: Scored, prior: PriorFinding) -> Sensitivit
     population, share = prior.population, prior.unlabelled
     # what a model says holds for the population; selection is about the unlabelled rows
     shift = float(finite_log_odds(population.value) - finite_log_odds(share.value))
-    threshold = check_threshold(getattr(last_step(scored.model), "threshold", 0.5))
     scale = share.low / share.value, share.high / share.value
-    ranges = Sensitivity(1.0, threshold, expit(log_odds - shift), np.ones(log_odds.size), scale, share.level)
+    threshold, weight = threshold_of(scored.model), np.ones(log_odds.size)
+    ranges = Sensitivity(1.0, threshold, expit(log_odds - shift), weight, scale, share.level)
     return SensitivityDisplay.from_ranges(ranges)
 
 

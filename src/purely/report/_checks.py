@@ -1,4 +1,4 @@
-"""Can it be trusted? Checks as green, amber or red, each with its reason in words."""
+"""Can the answers be trusted? Checks as green, amber or red, each with its reason in words."""
 
 from __future__ import annotations
 
@@ -16,11 +16,20 @@ from purely.report._stages import Lists, PriorFinding, Scored, Signal
 Light = Literal["green", "amber", "red"]
 
 LIGHTS: dict[str, Light] = {"ok": "green", "doubtful": "amber", "violated": "red"}
-_WORDS = {
+#: What ought to be true, by the name of the check.
+TITLES = {
+    "amount": "There are enough labelled positives",
+    "signal": "The columns tell something about the class",
+    "leak": "No single column gives the label away",
+    "prior": "The share of positives is known well enough",
     "selection": "The labelled positives are typical of all positives",
     "top": "The highest scores hold labelled positives",
     "identifiability": "The share of positives can be read off the rows",
     "sampling": "The rows were drawn as was said",
+    "calibration": "The probabilities mean what they say",
+    "out_of_fold": "Rows were scored by models that had not seen them",
+    "audit": "The model agrees with the labels of the audit",
+    "labelling": "Labelled positives are like those that the audit found",
 }
 
 
@@ -32,23 +41,19 @@ class Check:
     ----------
     name : str
         Short and stable, for programs.
-    title : str
-        What ought to be true.
     status : {"green", "amber", "red"}
     reason : str
         What was found, and what to do about it.
     """
 
     name: str
-    title: str
     status: Light
     reason: str
 
-
-def worst(checks: list[Check]) -> Light:
-    """The worst status of all checks."""
-    found = {check.status for check in checks}
-    return "red" if "red" in found else "amber" if "amber" in found else "green"
+    @property
+    def title(self) -> str:
+        """What ought to be true."""
+        return TITLES[self.name]
 
 
 def run_checks(
@@ -62,7 +67,7 @@ def run_checks(
         if c.name == "identifiability" and light == "green" and not prior.population.determined and not prior.given:
             # A level top says that the ratio has a limit, not that the rows there are all positive.
             light, message = "amber", f"{message[:-1]}, which the class prior's own check doubts here."
-        checks.append(Check(c.name, _WORDS[c.name], light, message))
+        checks.append(Check(c.name, light, message))
     return [*checks, _calibration(lists), _honest(scored)]
 
 
@@ -73,30 +78,28 @@ def _readable(prior: PriorFinding) -> Prior:
 
 
 def _amount(table: Table) -> Check:
-    n, title = table.n_positive, "There are enough labelled positives"
+    n = table.n_positive
     if n < 20:
-        return Check("amount", title, "red", f"{n} labelled positives: every number here is little more than a guess.")
+        return Check("amount", "red", f"{n} labelled positives: every number here is little more than a guess.")
     if n < 100:
-        return Check("amount", title, "amber", f"{n} labelled positives: expect wide intervals.")
-    return Check("amount", title, "green", f"{n:,} labelled positives and {table.n_unlabelled:,} unlabelled rows.")
+        return Check("amount", "amber", f"{n} labelled positives: expect wide intervals.")
+    return Check("amount", "green", f"{n:,} labelled positives and {table.n_unlabelled:,} unlabelled rows.")
 
 
 def _signal(signal: Signal | None) -> Check:
-    title = "The columns tell something about the class"
     if signal is None:
-        return Check("signal", title, "amber", "The information could not be measured.")
+        return Check("signal", "amber", "The information could not be measured.")
     p = f"p = {signal.p_value:.3g}"
     if signal.p_value <= 0.01 and signal.interval.low > 0.0:
-        return Check("signal", title, "green", f"The information is clearly above 0, and chance is ruled out ({p}).")
+        return Check("signal", "green", f"The information is clearly above 0, and chance is ruled out ({p}).")
     if signal.p_value <= 0.05:
         reason = f"There is something ({p}), but little of it is captured: more rows or better columns would help."
-        return Check("signal", title, "amber", reason)
+        return Check("signal", "amber", reason)
     reason = f"What was found may be chance ({p}): do not use the list below before better columns are found."
-    return Check("signal", title, "red", reason)
+    return Check("signal", "red", reason)
 
 
 def _leak(table: Table) -> Check:
-    title = "No single column gives the label away"
     rows = table.thin("test")
     areas = column_areas(table.X[rows], table.y[rows] == 1)
     where = int(np.argmax(areas))
@@ -106,60 +109,56 @@ def _leak(table: Table) -> Check:
             f"The column “{table.names[where]}” alone tells labelled from unlabelled rows almost without error: it may "
             "have been filled in after labelling, or because of it. If so, leave it out and start again."
         )
-        return Check("leak", title, "red", reason)
+        return Check("leak", "red", reason)
     if best >= STRONG:
         reason = (
             f"The column “{table.names[where]}” alone tells labelled rows from nearly all unlabelled ones. Positives "
             "may be rare and easy to find; or the column was filled in because of the label: then leave it out."
         )
-        return Check("leak", title, "amber", reason)
+        return Check("leak", "amber", reason)
     reason = "No column alone tells labelled from unlabelled rows almost without error."
-    return Check("leak", title, "green", reason)
+    return Check("leak", "green", reason)
 
 
 def _prior(prior: PriorFinding) -> Check:
-    title, p = "The share of positives is known well enough", prior.population
+    p = prior.population
     if prior.given:
         spread = [r.value for r in prior.readings]
         reason = f"The class prior {percent(p.value)} was given and is taken as known."
         if spread and not min(spread) - 0.1 <= p.value <= max(spread) + 0.1:
             reason += f" The rows themselves suggest {percent(min(spread))} to {percent(max(spread))}."
-            return Check("prior", title, "amber", reason)
-        return Check("prior", title, "green", reason)
+            return Check("prior", "amber", reason)
+        return Check("prior", "green", reason)
     if prior.bound is not None:
         where = "all or nearly all" if prior.bound == "upper" else "none or nearly none"
         reason = f"As far as the rows say, {where} of the pool is positive: the estimate is at the end of its range."
-        return Check("prior", title, "red", reason)
+        return Check("prior", "red", reason)
     if not p.determined:
         reason = (
             f"The rows only say that at most {percent(p.upper_bound or p.high)} are positive. An audit of some rows, a "
             "share known from elsewhere, or columns that set some positives apart would settle it."
         )
-        return Check("prior", title, "amber", reason)
-    status: Light = "green"
-    reason = f"Between {percent(p.low)} and {percent(p.high)} ({percent(p.level)} interval)."
-    return Check("prior", title, status, reason + (" That is wide." if status == "amber" else ""))
+        return Check("prior", "amber", reason)
+    return Check("prior", "green", f"Between {percent(p.low)} and {percent(p.high)} ({percent(p.level)} interval).")
 
 
 def _calibration(lists: Lists | None) -> Check:
-    title = "The probabilities mean what they say"
     error = None if lists is None else lists.metrics.estimates.get("calibration_error")
     if error is None or not np.isfinite(error.value):
-        return Check("calibration", title, "amber", "The calibration error could not be estimated.")
+        return Check("calibration", "amber", "The calibration error could not be estimated.")
     found = f"On average they are off by about {error.value:.2f} (at most {error.high:.2f})."
     if error.low > 0.05 or error.value > 0.15:
-        return Check("calibration", title, "red", found + " Trust the order of the rows, not the numbers.")
+        return Check("calibration", "red", found + " Trust the order of the rows, not the numbers.")
     if error.value > 0.05 or error.low > 0.02:
-        return Check("calibration", title, "amber", found)
-    return Check("calibration", title, "green", found)
+        return Check("calibration", "amber", found)
+    return Check("calibration", "green", found)
 
 
 def _honest(scored: Scored) -> Check:
-    title = "Rows were scored by models that had not seen them"
     if scored.honest:
-        return Check("out_of_fold", title, "green", "Every probability of a training row is out of fold.")
+        return Check("out_of_fold", "green", "Every probability of a training row is out of fold.")
     reason = (
         "The model holds no out-of-fold probabilities of these rows. If it was trained on them, precision and recall "
-        "flatter it: make the report on rows that were held out."
+        "are too good, and the checks may be wrong: make the report on rows that were held out."
     )
-    return Check("out_of_fold", title, "amber", reason)
+    return Check("out_of_fold", "amber", reason)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.utils import check_array
 
-from purely.checks import refuse_huge, refuse_masked
+from purely.checks import refuse_huge, refuse_masked, words_named
 from purely.labels import Scenario, check_scenario, read_labels
 
 Mask = NDArray[np.bool_]
@@ -50,7 +50,7 @@ class Table:
         Columns of `X`.
     groups : list of str
         The column of the records that each of them speaks of.
-    records : list of dict or None
+    records : data frame, list of dict or None
         What readers know the rows by.
     numbers : ndarray of int, shape (n,)
         What the rows are called: their places from 0, or the numbers that were given.
@@ -66,7 +66,7 @@ class Table:
     y: NDArray[np.intp]
     names: list[str]
     groups: list[str]
-    records: Sequence[Mapping[str, Any]] | None
+    records: Any
     numbers: NDArray[np.int64]
     scenario: Scenario
     seed: int
@@ -83,6 +83,13 @@ class Table:
         return int(self.positive.size) - self.n_positive
 
     @property
+    def n_constant(self) -> int:
+        """Number of columns of `X` that never change."""
+        # a column of a sparse matrix without entries is all zero; others are taken to change
+        same = np.diff(self.X.tocsc().indptr) == 0 if sp.issparse(self.X) else np.ptp(self.X, axis=0) == 0.0
+        return int(np.count_nonzero(same))
+
+    @property
     def columns(self) -> dict[str, list[int]]:
         """Columns of the records with their places in `X`; one that shares its name has its place beside it."""
         found: dict[str, list[int]] = {}
@@ -90,6 +97,16 @@ class Table:
             alone = self.groups is self.names and self.names.count(name) > 1
             found.setdefault(f"{name} ({j})" if alone else owner, []).append(j)
         return found
+
+    def record(self, row: int) -> dict[str, Any]:
+        """What readers know a row by; empty where there are no records."""
+        if self.records is None or isinstance(self.records, Sequence):
+            found = {} if self.records is None else self.records[row]
+        elif hasattr(self.records, "iloc"):
+            found = {name: self.records.iloc[row, j] for j, name in enumerate(self.records.columns)}
+        else:
+            found = self.records.row(int(row), named=True)
+        return {str(name): value for name, value in found.items()}
 
     def thin(self, stage: str) -> Rows:
         """Rows that a stage works on, in order: all, or a draw of `MAX_ROWS`.
@@ -134,7 +151,8 @@ def read_table(
 ) -> Table:
     """Check everything that can be wrong with the rows, once."""
     refuse_masked(X)
-    checked = check_array(X, accept_sparse="csr", dtype=np.float64)
+    with words_named(X):
+        checked = check_array(X, accept_sparse="csr", dtype=np.float64)
     refuse_huge(checked)
     labels = read_labels(y, min_positive=2, min_unlabelled=2)
     n, d = checked.shape
@@ -149,37 +167,19 @@ def read_table(
     owners = names if groups is None else [str(name) for name in groups]
     if len(owners) != d:
         raise ValueError(f"groups must name a column for each of the {d} columns of X; {len(owners)} were given.")
-    listed = _read_records(records, n)
+    _check_records(records, n)
     positive = labels.positive
     numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
     if numbers.shape != (n,):
         raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
     y = positive.astype(np.intp)
-    return Table(checked, X, positive, y, names, owners, listed, numbers, check_scenario(scenario), seed, scaled)
+    return Table(checked, X, positive, y, names, owners, records, numbers, check_scenario(scenario), seed, scaled)
 
 
-def _read_records(records: Any, n: int) -> Sequence[Mapping[str, Any]] | None:
+def _check_records(records: Any, n: int) -> None:
     if records is None:
-        return None
+        return
     if len(records) != n:
         raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {len(records)}.")
-    if hasattr(records, "columns"):
-        return _Frame(records)
-    if not all(isinstance(record, Mapping) for record in records):
+    if not hasattr(records, "columns") and not all(isinstance(record, Mapping) for record in records):
         raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")
-    return list(records)
-
-
-class _Frame(Sequence[Mapping[str, Any]]):
-    """A data frame as a sequence of rows, each made when it is asked for."""
-
-    def __init__(self, frame: Any) -> None:
-        self._frame = frame
-
-    def __len__(self) -> int:
-        return len(self._frame)
-
-    def __getitem__(self, row: Any) -> Any:
-        if hasattr(self._frame, "iloc"):
-            return {str(name): self._frame.iloc[row, j] for j, name in enumerate(self._frame.columns)}
-        return self._frame.row(int(row), named=True)

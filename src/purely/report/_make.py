@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 
 from purely.audit import AuditResult
 from purely.checks import RandomState, draw_seed
-from purely.exceptions import PurelyWarning
+from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import replacing
 from purely.labels import Scenario
-from purely.notebook import html_table
+from purely.notebook import as_json, html_table
 from purely.report._answers import (
     SCHEMA_VERSION,
     answer_gain,
@@ -27,7 +27,6 @@ from purely.report._answers import (
     answer_records,
     answer_signal,
     answer_trust,
-    plain,
     top_rows,
 )
 from purely.report._audit import (
@@ -57,20 +56,13 @@ __all__ = ["Report", "make_report"]
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T")
 
-_STAGES = (
-    "model",
-    "class prior",
-    "information",
-    "representation",
-    "thresholds",
-    "gain",
-    "reasons",
-    "columns",
-    "ranges",
-    "audit",
-    "checks",
-    "page",
-)
+#: Warnings whose own words are advice for somebody who fits the networks in Python.
+WORDS: dict[type[Warning], str] = {
+    OverfittingWarning: "The networks of the representation fit the rows they were trained on better than other rows. "
+    "The picture shows only rows that they were not trained on."
+}
+#: How many stages a caller is told of.
+N_STAGES = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +78,16 @@ class Report:
         "question", a "short" word, an "answer" in a sentence or two and the numbers in it; "gain" compares the model
         with a plain classifier, "next" says what to do now, "audit" what the labels of an audit say, where there is
         one, "ranges" what would follow if labels were not chosen at random, and "rows" describes the input.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from purely.report import Report
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Report("<!DOCTYPE html><p>Fine.</p>", {}).write(Path(folder) / "pages" / "report.html")
+    ...     path.read_text()
+    '<!DOCTYPE html><p>Fine.</p>'
     """
 
     html: str = field(repr=False)
@@ -158,11 +160,11 @@ def make_report(
     feature_names : sequence of str, optional
         Names of the columns of `X`.
     groups : sequence of str, optional
-        The column of the table that each column of `X` was made from: reasons speak of these.
+        The column of the table that each column of `X` was made from; reasons name these columns.
     records : data frame or list of dict, optional
         The rows as their readers know them, for the table of the top ones; any values.
     row_numbers : array-like of int, optional
-        What the rows are called where they are a part of a file; None: their places, from 0.
+        Numbers of the rows in the file that they were taken from; None: their places, from 0.
     title : str, optional
     settings : mapping, optional
         Whatever else is needed to reproduce the page; listed at its end.
@@ -178,15 +180,16 @@ def make_report(
     Returns
     -------
     Report
-        ``report.write(path)`` writes the page; ``report.answers`` holds the numbers; ``print(report)`` says them.
+        ``report.write(path)`` writes the page; ``report.answers`` holds the numbers; ``print(report)`` prints the
+        answers.
 
     Notes
     -----
     Scores, thresholds and checks use every row. Other stages draw at most: 20,000 rows for the model where none is
     given (the rest is scored by it; beyond 20,000 rows it has networks only with a GPU), 10,000 for the class prior and
     for the information, 5,000 for the test, 4,000 for the representation and 3,000 for the columns, of which the 15
-    that differ most are measured. Two samples keep their positives first; a single sample keeps the proportion of its
-    labels.
+    that differ most are measured. In the case-control scenario unlabelled rows are left out before positives; in the
+    single-sample scenario the proportion of labels is kept.
 
     Examples
     --------
@@ -203,6 +206,8 @@ def make_report(
     import_jinja()
     if audit is not None and model is None:
         raise ValueError("an audit is of one model: give it too, model=, because a new one would differ.")
+    if audit is not None and not isinstance(audit, AuditResult):
+        raise TypeError(f"audit must be what purely.audit.read_audit returns; a {type(audit).__name__} was given.")
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
     table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled, groups)
     run = _Run(progress)
@@ -223,7 +228,7 @@ def make_report(
     which = answer_records(table, scored, lists, reasons, run.why("thresholds"))
     follows = answer_next(checks, which)
     follows = follows if labels is None else answer_next_audited(labels, follows)
-    answers = plain(
+    answers = as_json(
         {
             "schema_version": SCHEMA_VERSION,
             "rows": {
@@ -248,13 +253,13 @@ def make_report(
         table, scored, prior, signal, picture, lists, columns, ranges, labels, checks, said, why, answers
     )
     html = run.must("page", lambda: render(findings, title=title, settings=dict(settings or {}), seed=seed))
-    run.finish()
+    run.tell("done")
     return Report(html, answers)
 
 
 def _sentences(caught: list[warnings.WarningMessage]) -> list[str]:
     """What the library warned of, each sentence once; others' warnings are not the reader's concern."""
-    found = [str(w.message) for w in caught if isinstance(w.message, PurelyWarning)]
+    found = [WORDS.get(w.category) or str(w.message) for w in caught if isinstance(w.message, PurelyWarning)]
     return list(dict.fromkeys(found))
 
 
@@ -262,12 +267,12 @@ class _Run:
     """Runs stages, tells the caller, and remembers why one could not be done."""
 
     def __init__(self, progress: Progress | None) -> None:
-        self._progress = progress
+        self._progress, self._done = progress, 0
         self.reasons: dict[str, str] = {}
 
     def must(self, stage: str, work: Callable[[], T]) -> T:
         """Run a stage that the page cannot do without."""
-        self._tell(stage, _STAGES.index(stage))
+        self.tell(stage)
         return work()
 
     def may(self, stage: str, work: Callable[[], T]) -> T | None:
@@ -282,10 +287,8 @@ class _Run:
         """The reason, empty where there is none."""
         return self.reasons.get(stage, "")
 
-    def finish(self) -> None:
-        """Tell that all is done."""
-        self._tell("done", len(_STAGES))
-
-    def _tell(self, stage: str, done: int) -> None:
+    def tell(self, stage: str) -> None:
+        """Tell the caller what is next."""
         if self._progress is not None:
-            self._progress(stage, done, len(_STAGES))
+            self._progress(stage, self._done, N_STAGES)
+        self._done += 1

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import purely
+from purely.notebook import as_json
 from purely.plotting import (
     AuditDisplay,
     ClassPriorDisplay,
@@ -27,10 +28,9 @@ from purely.plotting import (
     SensitivityDisplay,
     ThresholdDisplay,
 )
-from purely.plotting.style import number, percent
+from purely.plotting.style import import_matplotlib, number, percent
 from purely.plotting.thresholds import LEGEND_ROOM
-from purely.report._answers import plain
-from purely.report._audit import AuditFinding, audit_rows
+from purely.report._audit import AuditFinding
 from purely.report._checks import Check
 from purely.report._data import MAX_ROWS, Table
 from purely.report._figures import Figure, draw
@@ -62,8 +62,6 @@ class Findings:
 
 def import_jinja() -> Any:
     """jinja2, or a sentence that says how to get it; matplotlib too."""
-    from purely.plotting.style import import_matplotlib
-
     try:
         import jinja2
     except ModuleNotFoundError as error:
@@ -94,14 +92,15 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             figures=figures,
             f=found,
             a=found.answers,
-            summary=_summary(found.table),
+            nonzero=found.table.X.nnz / np.prod(found.table.X.shape) if sp.issparse(found.table.X) else None,
             records=_records(found),
             thresholds=None if found.lists is None else _threshold_rows(found.lists),
             rows_in_print=None if found.lists is None else _rows_in_print(found.lists),
             metrics=None if found.lists is None else _metrics(found.lists),
-            audited=None if found.audit is None else audit_rows(found.audit),
             settings=_settings(found, settings, seed),
-            snippet=_snippet(found, seed),
+            seed=seed,
+            model=_short_repr(found.scored.model),
+            home=_home(type(found.scored.model)),
             limits=MAX_ROWS,
             level=LEVEL,
             legend_room=LEGEND_ROOM,
@@ -124,68 +123,31 @@ def _figures(found: Findings) -> dict[str, Figure]:
     chosen = PriorReading("used here", prior.population.value, prior.population.low, prior.population.high)
     displays: dict[str, Any] = {
         "prior": ClassPriorDisplay(prior.readings, chosen, prior.reading_level),
-        "scores": ScoreDisplay.from_predictions(
-            prior.score_y,
-            prior.score,
-            prior.population,
-            scenario=scenario,
-            score_name="score: logarithm of the density ratio, out of fold",
-        ),
-        "ratio": DensityRatioDisplay.from_predictions(
-            prior.score_y,
-            prior.score,
-            prior.population,
-            scenario=scenario,
-            score_name="score: logarithm of the density ratio, out of fold",
-        ),
         "probabilities": ScoreDisplay.from_predictions(
             y, p, prior.population, scenario=scenario, score_name="probability of being positive"
         ),
     }
+    ratio, by = "score: logarithm of the density ratio, out of fold", (prior.score_y, prior.score, prior.population)
+    for name, of_scores in (("scores", ScoreDisplay), ("ratio", DensityRatioDisplay)):
+        displays[name] = of_scores.from_predictions(*by, scenario=scenario, score_name=ratio)
     for name, kind in (
         ("calibration", PUCalibrationDisplay),
         ("roc", PUROCDisplay),
         ("precision_recall", PUPrecisionRecallDisplay),
     ):
         displays[name] = kind.from_predictions(y, p, prior.population, scenario=scenario, random_state=table.seed)
-    if found.lists is not None:
-        displays["thresholds"] = ThresholdDisplay(found.lists.table)
-    if found.signal is not None:
-        displays["information"] = found.signal.by_rows
-    if found.picture is not None:
-        displays["representation"] = found.picture.display
-    if found.ranges is not None:
-        displays["ranges"] = found.ranges
-    if found.audit is not None:
-        displays["audit"] = AuditDisplay.from_result(found.audit.result)
+    displays |= {
+        "thresholds": found.lists and ThresholdDisplay(found.lists.table),
+        "information": found.signal and found.signal.by_rows,
+        "representation": found.picture and found.picture.display,
+        "ranges": found.ranges,
+        "audit": found.audit and AuditDisplay.from_result(found.audit.result),
+    }
     if found.columns is not None:
         ranking, left_out = found.columns
         notes = (f"{left_out:,} columns that differ less were not measured.",) if left_out else ()
         displays["columns"] = FeatureDisplay(ranking, n_top=10, notes=notes)
-    return {name: draw(display, f"fig-{name.replace('_', '-')}") for name, display in displays.items()}
-
-
-def _summary(table: Table) -> list[tuple[str, str]]:
-    n, d = table.X.shape
-    rows = [
-        ("labelled positives", f"{table.n_positive:,}"),
-        ("unlabelled rows", f"{table.n_unlabelled:,}"),
-        ("columns", f"{len(table.columns):,}" + (f", as {d:,} numbers a row" if len(table.columns) != d else "")),
-        (
-            "how they were drawn",
-            "two samples: positives, and a pool drawn from the population (case-control)"
-            if table.scenario == "case-control"
-            else "one sample, some of whose positives were labelled; the pool is what is left (single-sample)",
-        ),
-    ]
-    if sp.issparse(table.X):
-        rows.append(("values that are not zero", percent(table.X.nnz / max(n * d, 1))))
-        constant = int(np.count_nonzero(np.diff(table.X.tocsc().indptr) == 0))
-    else:
-        constant = int(np.count_nonzero(np.ptp(table.X, axis=0) == 0.0))
-    if constant:
-        rows.append(("columns that never change", f"{constant:,}; they say nothing"))
-    return rows
+    return {name: draw(display, f"fig-{name.replace('_', '-')}") for name, display in displays.items() if display}
 
 
 def _records(found: Findings) -> dict[str, Any]:
@@ -195,9 +157,8 @@ def _records(found: Findings) -> dict[str, Any]:
     place = dict(zip(table.numbers[unlabelled].tolist(), unlabelled.tolist(), strict=True))
     rows = [place[entry["row"]] for entry in top]
     if table.records is not None:
-        picked = [table.records[row] for row in rows]
-        names = list(dict.fromkeys(str(key) for record in picked for key in record))
-        cells = [{str(key): value for key, value in record.items()} for record in picked]
+        cells = [table.record(row) for row in rows]
+        names = list(dict.fromkeys(name for record in cells for name in record))
     else:
         ranked = found.columns[0].names if found.columns is not None else []
         names = [name for name in ranked if name in table.names] or table.names
@@ -209,13 +170,8 @@ def _records(found: Findings) -> dict[str, Any]:
         "left_out": len(names) - len(shown),
         "from_zero": bool(np.array_equal(table.numbers, np.arange(table.numbers.size))),
         "rows": [
-            {
-                "row": e["row"],
-                "probability": e["probability"],
-                "reasons": e["reasons"],
-                "cells": [_text(c.get(name, "")) for name in shown],
-            }
-            for e, c in zip(top, cells, strict=True)
+            {**entry, "cells": [_text(record.get(name, "")) for name in shown]}
+            for entry, record in zip(top, cells, strict=True)
         ],
     }
 
@@ -232,12 +188,12 @@ def _threshold_rows(lists: Lists) -> dict[str, Any]:
     t = lists.table
 
     def rounded(values: Any) -> list[float | None]:
-        return [None if v is None else round(v, 6) for v in plain(np.asarray(values, dtype=np.float64))]
+        return [None if v is None else round(v, 6) for v in as_json(np.asarray(values, dtype=np.float64))]
 
     return {
         "start": lists.start,
         "threshold": rounded(t.thresholds),
-        "size": plain(t.size),
+        "size": as_json(t.size),
         **{
             f"{what}{end}": rounded(getattr(t, f"{what}{end}"))
             for what in ("precision", "recall", "found")
@@ -267,37 +223,18 @@ def _settings(found: Findings, settings: dict[str, Any], seed: int) -> list[tupl
     for name in ("numpy", "scipy", "sklearn", "torch"):
         if name in sys.modules:
             versions["scikit-learn" if name == "sklearn" else name] = str(sys.modules[name].__version__)
-    rows = [
-        ("versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-        ("seed", str(seed)),
-        ("scenario", found.table.scenario),
-        ("model", _short_repr(found.scored.model)),
-    ]
-    return rows + [(str(name), " ".join(str(value).split())) for name, value in settings.items()]
+    own = {
+        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
+        "seed": str(seed),
+        "scenario": found.table.scenario,
+        "model": _short_repr(found.scored.model),
+    }
+    return [(str(name), " ".join(str(value).split())) for name, value in {**own, **settings}.items()]
 
 
-def _snippet(found: Findings, seed: int) -> str:
-    """Python that makes the page again from `X` and `y`."""
-    arguments = "" if found.table.scenario == "case-control" else f', scenario="{found.table.scenario}"'
-    if found.scored.fitted_rows is not None:
-        return (
-            "from purely import make_report\n\n"
-            f"report = make_report(X, y{arguments}, random_state={seed})\n"
-            'report.write("report.html")\n'
-        )
-    arguments += "" if found.audit is None else ", audit=audit"
-    kind = type(found.scored.model)
-    home = "purely" if hasattr(purely, kind.__name__) else kind.__module__
-    fitted = f"model = {_short_repr(found.scored.model)}.fit(X, y)\n"
-    if found.audit is not None:
-        fitted += "audit = read_audit(sample, labels, probability)  # sample = draw_audit(probability, n)\n"
-    names = "make_report" if found.audit is None else "make_report, read_audit"
-    return (
-        f"from {home} import {kind.__name__}\nfrom purely import {names}\n\n"
-        f"{fitted}"
-        f"report = make_report(X, y, model=model{arguments}, random_state={seed})\n"
-        'report.write("report.html")\n'
-    )
+def _home(kind: type) -> str:
+    """The module that a model is imported from."""
+    return "purely" if hasattr(purely, kind.__name__) else kind.__module__
 
 
 def _short_repr(model: Any) -> str:

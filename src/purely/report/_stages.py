@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
-from purely.crossfit import are_training_rows, cross_fit
-from purely.explain import explain_rows, said_of
-from purely.files import shown
+from purely.classifiers.thresholds import threshold_of
+from purely.crossfit import cross_fit, last_step, out_of_fold
+from purely.explain import explain_rows
 from purely.folds import deal_folds
 from purely.metrics import PUReport, RankingGain, pu_ranking_gain, pu_report
 from purely.plotting import (
@@ -26,12 +26,13 @@ from purely.plotting import (
     threshold_table,
 )
 from purely.plotting.common import Rows as ScoredRows
-from purely.plotting.common import last_step, unlabelled_prior
+from purely.plotting.common import unlabelled_prior
 from purely.prior import ClassPrior
 from purely.prior.ratio import built_in
 from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
 from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
+from purely.smi.features import most_different
 
 Floats = NDArray[np.float64]
 
@@ -64,11 +65,6 @@ class PriorFinding:
     score: Floats
     score_y: NDArray[np.intp]
     bound: str | None
-
-    @property
-    def count(self) -> tuple[float, float, float]:
-        """Share among the unlabelled rows and its interval."""
-        return self.unlabelled.value, self.unlabelled.low, self.unlabelled.high
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,27 +117,19 @@ def score_rows(table: Table, model: Any) -> Scored:
     found = np.asarray(model.predict_proba(table.given), dtype=np.float64)[:, 1]
     if not np.isfinite(found).all():
         raise ValueError(f"model predicts {int((~np.isfinite(found)).sum())} probabilities that are not finite.")
-    stored = getattr(last_step(model), "oof_probability_", None)
-    if stored is not None and are_training_rows(np.asarray(stored, dtype=np.float64), found):
-        return Scored(model, np.asarray(stored, dtype=np.float64), True, None)
-    return Scored(model, found, False, None)
+    stored = out_of_fold(model, found)
+    return Scored(model, found if stored is None else stored, stored is not None, None)
 
 
 def explain_top(table: Table, scored: Scored, rows: Rows) -> list[list[str]]:
     """Reasons of some rows, in the words of the records where there are any."""
     found = explain_rows(scored.model, table.X[rows], table.X, groups=table.groups, random_state=table.seed)
-    said = []
-    for i, (row, places) in enumerate(zip(rows, found.strongest(N_REASONS), strict=True)):
-        record = {} if table.records is None else table.records[int(row)]
-        reasons = []
-        for j in places:
-            name = found.names[j]
-            value: Any = record.get(name) if name in record else float(table.X[row, table.groups.index(name)])
-            value = f"{value:.4g}" if isinstance(value, float) and np.isfinite(value) else value
-            value = shown(value, 40) if isinstance(value, str) or value == value else None
-            reasons.append(said_of(shown(name), value, float(found.contributions[i, j])))
-        said.append(reasons)
-    return said
+    records = [table.record(row) for row in rows]
+
+    def cell(i: int, name: str) -> object:
+        return records[i][name] if name in records[i] else float(table.X[rows[i], table.groups.index(name)])
+
+    return found.said(cell, N_REASONS)
 
 
 def _networks_pay(n_rows: int) -> bool:
@@ -173,7 +161,6 @@ def find_prior(table: Table, scored: Scored) -> PriorFinding:
         readings = read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
     except ValueError:
         readings = []
-    same = source is own
     return PriorFinding(
         population=population,
         unlabelled=share,
@@ -182,7 +169,7 @@ def find_prior(table: Table, scored: Scored) -> PriorFinding:
         reading_level=float(own.level),
         score=np.asarray(own.scores_, dtype=np.float64),
         score_y=table.y[rows],
-        bound=own.diagnostics_.bound if same else None,
+        bound=own.diagnostics_.bound if source is own else None,
     )
 
 
@@ -247,10 +234,7 @@ def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
         level=LEVEL,
         random_state=table.seed,
     )
-    own = getattr(last_step(scored.model), "threshold", 0.5)
-    if isinstance(own, (tuple, list)):
-        own = own[0] / (own[0] + own[1])
-    start = found.at(float(own))
+    start = found.at(threshold_of(scored.model))
     if found.size[start] == 0:  # nothing reaches it: start at the first list there is
         start = int(np.flatnonzero(found.size > 0)[-1])
     metrics = pu_report(
@@ -304,13 +288,9 @@ def _plain_scores(table: Table, scored: Scored) -> Floats:
 def rank_columns(table: Table) -> tuple[FeatureRanking, int]:
     """Information of the columns that differ most between positives and pool, and how many were left out."""
     rows = table.thin("columns")
-    X, y = table.scaled(rows), table.y[rows]
-    gap = np.abs(np.asarray(X[y == 1].mean(axis=0)).ravel() - np.asarray(X[y == 0].mean(axis=0)).ravel())
-    if not sp.issparse(X):  # classes may differ in spread alone
-        gap = gap + np.abs(X[y == 1].std(axis=0) - X[y == 0].std(axis=0))
-    columns = table.columns
-    chosen = sorted(columns, key=lambda name: -max(gap[j] for j in columns[name]))[:MAX_COLUMNS]
-    features = sorted(j for name in chosen for j in columns[name])
+    X, y, columns = table.scaled(rows), table.y[rows], table.columns
+    chosen = most_different(X, y, columns, MAX_COLUMNS)
+    features = sorted(j for places in chosen.values() for j in places)
     part = X[:, features].toarray() if sp.issparse(X) else X[:, features]
-    groups = {name: [features.index(j) for j in columns[name]] for name in columns if name in chosen}
+    groups = {name: [features.index(j) for j in places] for name, places in chosen.items()}
     return rank_features(part, y, groups=groups, random_state=table.seed), len(columns) - len(chosen)

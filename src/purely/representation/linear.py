@@ -15,25 +15,22 @@ back.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator, with_parameters
-from purely.checks import RandomState, check_choice, check_number, draw_seed
+from purely.base import PUEstimator, number, one_of, with_parameters
+from purely.checks import Floats, Mask, RandomState, draw_seed
 from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
 from purely.representation.networks import unit_rows
-from purely.smi.objective import information_from_objective
-
-__all__ = ["LSDR"]
-
-Floats = NDArray[np.float64]
+from purely.smi.basis import squared_distances
+from purely.smi.objective import information_from_objective, ridge_path
 
 #: Bandwidths that are tried, as multiples of the median distance to the centres; and ridge penalties.
 BANDWIDTH_FACTORS = (0.25, 0.4, 0.6, 1.0, 1.5)
@@ -60,32 +57,21 @@ class Choice:
     objective: float
 
 
-def pu_terms(positive: NDArray[np.bool_], scenario: str) -> list[Term]:
+def pu_terms(positive: Mask, scenario: str) -> list[Term]:
     """The single term of PU data: the mean over the population's rows, and over the positives."""
     population = np.ones(positive.size) if scenario == "single-sample" else (~positive).astype(float)
     return [Term(population / population.sum(), positive / positive.sum())]
 
 
-def pn_terms(positive: NDArray[np.bool_]) -> list[Term]:
+def pn_terms(positive: Mask) -> list[Term]:
     """One term a class: all rows weighted by the share of the class, and the rows of the class."""
     n = positive.size
     return [Term(np.full(n, mask.mean() / n), mask / n) for mask in (positive, ~positive)]
 
 
 def kernel(Z: Floats, C: Floats, bandwidth: float) -> Floats:
-    """Gaussian kernel of projected rows (n, m) and centres (b, m): shape (n, b)."""
+    """Gaussian functions of the projected rows around the projected centres."""
     return np.exp(squared_distances(Z, C) / (-2.0 * bandwidth**2))
-
-
-def squared_distances(Z: Floats, C: Floats) -> Floats:
-    """Squared distances, shape (n, b)."""
-    return np.maximum((Z**2).sum(1)[:, None] + (C**2).sum(1) - 2.0 * (Z @ C.T), 0.0)
-
-
-def solve(Phi: Floats, terms: list[Term], alpha: float) -> list[Floats]:
-    """Ridge solution of each term."""
-    ridge = alpha * np.eye(Phi.shape[1])
-    return [np.asarray(np.linalg.solve(Phi.T @ (t.square[:, None] * Phi) + ridge, Phi.T @ t.linear)) for t in terms]
 
 
 def objective_and_gradient(
@@ -98,8 +84,10 @@ def objective_and_gradient(
     """
     Z, C = X @ B, centers @ B
     Phi = kernel(Z, C, choice.bandwidth)
+    ridge = choice.alpha * np.eye(Phi.shape[1])
     value, gradient = 0.0, np.zeros_like(B)
-    for term, beta in zip(terms, solve(Phi, terms, choice.alpha), strict=True):
+    for term in terms:
+        beta = np.linalg.solve(Phi.T @ (term.square[:, None] * Phi) + ridge, Phi.T @ term.linear)
         w = Phi @ beta
         value += float(0.5 * term.square @ w**2 - term.linear @ w + 0.5 * choice.alpha * beta @ beta)
         A = Phi * ((term.linear - term.square * w) / choice.bandwidth**2)[:, None] * beta
@@ -138,7 +126,8 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     r"""Least-squares dimension reduction, for PU and for PN data.
 
     Finds the :math:`n\_components` orthonormal directions whose projection keeps the most squared-loss mutual
-    information with the class, the ratio on the projection being a Gaussian kernel model that is solved analytically.
+    information with the class. The ratio on the projection is a Gaussian kernel model, whose coefficients have a closed
+    form.
 
     Parameters
     ----------
@@ -153,7 +142,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     n_starts : int, default=10
         Random starts; after a few steps the best three go on.
     max_iter : int, default=100
-        Steps of each start that goes on.
+        Largest number of steps of each of these three.
     tol : float, default=1e-5
         A gain in the objective below this ends the steps.
     cv : int, default=5
@@ -197,15 +186,15 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
 
     _accepts_sparse = False
 
-    n_components: int = field(default=1, kw_only=False)
-    objective: str = "pu"
-    n_centers: int = 100
-    bandwidth: float | None = None
-    alpha: float | None = None
-    n_starts: int = 10
-    max_iter: int = 100
-    tol: float = 1e-5
-    cv: int = 5
+    n_components: int = number(default=1, low=1, integer=True, kw_only=False)
+    objective: str = one_of("pu", "pn", default="pu")
+    n_centers: int = number(default=100, low=1, integer=True)
+    bandwidth: float | None = number(default=None, low=0.0, open_low=True)
+    alpha: float | None = number(default=None, low=0.0, open_low=True)
+    n_starts: int = number(default=10, low=1, integer=True)
+    max_iter: int = number(default=100, low=1, integer=True)
+    tol: float = number(default=1e-5, low=0.0)
+    cv: int = number(default=5, low=2, integer=True)
     standardize: bool = True
     scenario: str = "case-control"
     random_state: RandomState = 0
@@ -220,7 +209,11 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
             1 for positives, 0 for unlabelled rows (with ``objective="pn"`` for negatives).
         """
         X, labels = self._validate_fit(X, y)
-        self._check_parameters(X.shape[1])
+        check_scenario(self.scenario)
+        if self.n_components > X.shape[1]:
+            raise ValueError(
+                f"n_components must be at most the number of columns, {X.shape[1]}; {self.n_components} was given."
+            )
         seed = draw_seed(self.random_state)
         scaling = column_scaling(X) if self.standardize else None
         rows = X if scaling is None else scaling(X)
@@ -242,21 +235,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         check_is_fitted(self, "components_")
         return np.asarray(self._validate_rows(X) @ self.components_.T)
 
-    def _check_parameters(self, n_features: int) -> None:
-        check_scenario(self.scenario)
-        check_choice("objective", self.objective, ("pu", "pn"))
-        m = check_number("n_components", self.n_components, 1, integer=True)
-        if m > n_features:
-            raise ValueError(f"n_components must be at most the number of columns, {n_features}; {m} was given.")
-        for name in ("n_centers", "n_starts", "max_iter"):
-            check_number(name, getattr(self, name), 1, integer=True)
-        check_number("cv", self.cv, 2, integer=True)
-        check_number("tol", self.tol, 0.0)
-        for name in ("bandwidth", "alpha"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), 0.0, open_low=True)
-
-    def _terms(self, positive: NDArray[np.bool_]) -> list[Term]:
+    def _terms(self, positive: Mask) -> list[Term]:
         return pn_terms(positive) if self.objective == "pn" else pu_terms(positive, self.scenario)
 
     def _search(self, seed: int) -> Floats:
@@ -316,9 +295,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
             fitted = self._terms(self._positive[self._folds != k])
             judged = self._terms(self._positive[self._folds == k])
             for fit, judge in zip(fitted, judged, strict=True):
-                values, vectors = np.linalg.eigh(inside.T @ (fit.square[:, None] * inside))
-                h = vectors.T @ (inside.T @ fit.linear)
-                betas = vectors @ (h[:, None] / (np.maximum(values, 0.0)[:, None] + alphas))
+                betas = ridge_path(inside.T @ (fit.square[:, None] * inside), inside.T @ fit.linear, alphas)
                 w = outside @ betas
                 total[:, k] += 0.5 * judge.square @ w**2 - judge.linear @ w
         return total

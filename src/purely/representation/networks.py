@@ -2,101 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import PUEstimator, with_parameters
-from purely.checks import draw_seed
-from purely.folds import deal_folds, row_keys
+from purely.base import PUEstimator, check_parameters, number, one_of, parameter, with_parameters
+from purely.checks import Floats, check_widths, draw_seed
 from purely.labels import PULabels
+from purely.nn import plan
 from purely.nn.fitted import by_blocks
-from purely.nn.parameters import NetworkParameters
-from purely.nn.plan import ALL_ROWS, Member, StackPlan, TrainedMember, TrainedStack, fit_together, plan_members
-from purely.nn.recipe import kept_dtypes
+from purely.nn.recipe import Architecture, kept_dtypes
 from purely.nn.scaling import column_scaling
-from purely.representation.recipe import RepresentationRecipe
 
-__all__ = ["NetworkRepresentation", "PreparedRepresentation", "unit_rows"]
-
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from purely.nn.losses import Loss
 
 
-@dataclass(frozen=True)
-class PreparedRepresentation:
-    """What is known before the networks are trained."""
-
-    stack: StackPlan
-    labels: PULabels
-    recipe: RepresentationRecipe
+#: What the paper prints (section 5.2); what it does not print stays as it is set.
+PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {
+        **plan.PAPER,
+        "hidden": (60,),
+        "n_components": 20,
+        "head_hidden": (),
+        "loss": "squared",
+        "update": "alternating",
+        "optimizer": "sgd",
+        "learning_rate": 0.001,
+        "weight_decay": 0.0005,
+        "gradient_noise": 0.01,
+        "clip_norm": None,
+        "n_starts": 1,
+    }
+}
+PRESETS["paper-text"] = {**PRESETS["paper"], "hidden": (30,), "n_components": 10}
 
 
 @with_parameters
-class NetworkRepresentation(NetworkParameters, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
-    """Base of the representations that are learnt by stacked networks; a subclass gives the recipe and the ratio."""
+class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
+    """Base of the representations that are learnt by stacked networks; a subclass gives the loss and the ratio."""
 
-    n_components: int = field(default=20, kw_only=False)
-    hidden: Sequence[int] = field(default=(60,), kw_only=False)
-    head_hidden: Sequence[int] | Literal["auto"] = "auto"
-    update: str = "joint"
-    schedule: str = "constant"
+    n_components: int = number(default=20, low=1, integer=True, kw_only=False)
+    hidden: Sequence[int] = parameter(default=(60,), check=check_widths, kw_only=False)
+    head_hidden: Sequence[int] | Literal["auto"] = parameter(default="auto", check=check_widths)
+    update: str = one_of("joint", "alternating", default="joint")
     weight_decay: float = 1e-4
-    gradient_noise: float = 0.0
-    clip_norm: float | None = None
+    gradient_noise: float = number(default=0.0, low=0.0)
+    clip_norm: float | None = number(default=None, low=0.0, open_low=True)
     max_epochs: int = 200
-    early_stopping: bool = True
     patience: int = 15
-    n_starts: int | Literal["auto"] = "auto"
+    n_starts: int | Literal["auto"] = number(default="auto", low=1, integer=True)
+    n_ensemble: Any = number(default="auto", low=1, integer=True)
 
-    def _recipe(self, n_features: int, labels: PULabels) -> RepresentationRecipe:
+    def _loss(self, values: Mapping[str, Any], labels: PULabels) -> Loss:
+        """What networks minimise, from the estimator's parameters, its preset in their place."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Learn the representation.
+    def _recipe(self, n_features: int, labels: PULabels) -> plan.EnsembleRecipe:
+        """The parameters with those of the preset in their place, and what is "auto" resolved."""
+        parameters = self.get_params(deep=False)
+        values = check_parameters(type(self), parameters | PRESETS.get(parameters["preset"], {}))
+        linear = not values["hidden"] and values.get("encoder") is None
+        automatic: dict[str, Any] = {"head_hidden": (), "n_starts": 1, "n_ensemble": 5}
+        if linear:
+            values["dropout"] = 0.0
+            automatic = {"head_hidden": (20,), "n_starts": 10, "n_ensemble": 1}
+        values |= {name: value for name, value in automatic.items() if values[name] == "auto"}
+        loss, widths = self._loss(values, labels), (values["hidden"], values["n_components"], values["head_hidden"])
+        return plan.EnsembleRecipe.read(values, Architecture.representation(n_features, *widths, loss.n_outputs), loss)
 
-        Parameters
-        ----------
-        X : array, memory-mapped array, sparse matrix or data frame of shape (n, d)
-        y : array-like of shape (n,)
-            1 for labelled positives, 0 for the other rows.
-
-        Returns
-        -------
-        self
-        """
-        fit_together([self], [(X, y)])
-        return self
-
-    def prepare_fit(self, X: Any, y: ArrayLike) -> PreparedRepresentation:
+    def prepare_fit(self, X: Any, y: ArrayLike) -> plan.PreparedFit:
         """Check data and parameters and plan the networks; the first half of `fit`, see :func:`fit_together`."""
         mapped = isinstance(X, np.memmap)
         X, labels = self._validate_fit(X, y, dtype=kept_dtypes(X))
         recipe = self._recipe(X.shape[1], labels)
-        seed = draw_seed(self.random_state)
-        keys = row_keys(X, seed)
-        folds = deal_folds(X, labels.positive, recipe.cv, seed, keys) if recipe.cv else None
-        members = plan_members(
-            labels.positive,
-            keys,
-            folds,
-            n_ensemble=recipe.n_ensemble,
-            n_starts=recipe.n_starts,
-            validation_fraction=recipe.validation_fraction,
-            seed=seed,
-        )
-        if min(min(m.train_p.size + m.held_p.size, m.train_u.size + m.held_u.size) for m in members) < 2:
+        stack = recipe.stack_plan(X, labels.positive, seed=draw_seed(self.random_state), mapped=mapped)
+        if min(min(m.train_p.size + m.held_p.size, m.train_u.size + m.held_u.size) for m in stack.members) < 2:
             raise ValueError(
                 f"cv={recipe.cv} leaves fewer than 2 positives or 2 unlabelled rows to train on; "
                 f"there are {labels.n_positive} and {labels.n_unlabelled}."
             )
-        scaling = column_scaling(X) if recipe.standardize else None
-        stack = StackPlan(X, labels.positive, recipe.networks, scaling, members, mapped)
-        return PreparedRepresentation(stack, labels, recipe)
+        return plan.PreparedFit(stack, labels, recipe)
 
     def fit_batches(self, batches: Callable[[int], Iterable[tuple[Any, Any]]], X_held: Any, y_held: ArrayLike) -> Any:
         """Learn the representation from a stream of minibatches, for data that no array can hold.
@@ -121,33 +111,33 @@ class NetworkRepresentation(NetworkParameters, ClassNamePrefixFeaturesOutMixin, 
         held_p, held_u = np.flatnonzero(labels.positive), np.flatnonzero(~labels.positive)
         seed, none = draw_seed(self.random_state), np.empty(0, dtype=np.intp)
         members = [
-            Member(ALL_ROWS, e, s, seed + e * recipe.n_starts + s, none, none, held_p, held_u, none)
+            plan.Member(none, none, held_p, held_u, plan.ALL_ROWS, e, s, seed + e * recipe.n_starts + s, none)
             for e in range(recipe.n_ensemble)
             for s in range(recipe.n_starts)
         ]
         scaling = column_scaling(X_held) if recipe.standardize else None
-        stack = StackPlan(X_held, labels.positive, recipe.networks, scaling, members)
-        self.finish_fit(PreparedRepresentation(stack, labels, recipe), train_stream(stack, batches))
+        stack = plan.StackPlan(X_held, labels.positive, recipe.networks, scaling, members)
+        self.finish_fit(plan.PreparedFit(stack, labels, recipe), train_stream(stack, batches))
         return self
 
-    def finish_fit(self, preparation: PreparedRepresentation, trained: TrainedStack) -> None:
+    def finish_fit(self, preparation: plan.PreparedFit, trained: plan.TrainedStack) -> None:
         """Keep of the trained networks what the estimator needs; the second half of `fit`."""
         trained.warn_diverged()
         kept = _best_of_starts(trained.members)
-        whole = [t for t in kept if t.member.fold == ALL_ROWS]
+        whole = [t for t in kept if t.member.fold == plan.ALL_ROWS]
         self.classes_ = preparation.labels.classes
         self.history_ = trained.history
         self.networks_ = [t.network for t in whole]
         self.best_network_ = int(np.argmin([np.nan_to_num(t.held_j, nan=np.inf) for t in whole]))
         self.held_out_objective_ = np.array([t.held_j for t in whole])
         self.train_objective_ = np.array([t.train_j for t in whole])
-        self.n_components_ = self._n_features_out = preparation.recipe.n_components
+        self.n_components_ = self._n_features_out = preparation.recipe.networks.architecture.head[0].n_in
         self.forget("components_")
-        if preparation.recipe.linear:
+        if preparation.recipe.networks.linear:
             self.components_ = unit_rows(self.networks_[self.best_network_].encoder[0][0].T)
         self._judge(preparation, kept)
 
-    def _judge(self, preparation: PreparedRepresentation, kept: list[TrainedMember]) -> None:
+    def _judge(self, preparation: plan.PreparedFit, kept: list[plan.TrainedMember]) -> None:
         """Set what is reported: information, out-of-fold values, warnings."""
         raise NotImplementedError
 
@@ -165,17 +155,15 @@ class NetworkRepresentation(NetworkParameters, ClassNamePrefixFeaturesOutMixin, 
         return by_blocks(self.networks_[self.best_network_].features, X)
 
 
-def _best_of_starts(trained: list[TrainedMember]) -> list[TrainedMember]:
+def _best_of_starts(trained: list[plan.TrainedMember]) -> list[plan.TrainedMember]:
     """Of the restarts of each network the one of lowest J, on its training and held-out rows together."""
-    best: dict[tuple[int, int], TrainedMember] = {}
+    restarts: dict[tuple[int, int], list[plan.TrainedMember]] = {}
     for t in trained:
-        key = (t.member.fold, t.member.member)
-        if key not in best or _pooled_j(t) < _pooled_j(best[key]):
-            best[key] = t
-    return list(best.values())
+        restarts.setdefault((t.member.fold, t.member.member), []).append(t)
+    return [min(same, key=_pooled_j) for same in restarts.values()]
 
 
-def _pooled_j(t: TrainedMember) -> float:
+def _pooled_j(t: plan.TrainedMember) -> float:
     n_train, n_held = t.member.train_p.size, t.member.held_p.size
     pooled = (n_train * t.train_j + n_held * t.held_j) / (n_train + n_held)
     return pooled if np.isfinite(pooled) else np.inf

@@ -1,31 +1,28 @@
-r"""PURL: representations from positive and unlabelled data, by maximising PU-SMI (section 4 of the paper)."""
+r"""PURL and PNRL: representations from PU data or from both classes, by maximising SMI (section 4, appendix E)."""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import with_parameters
-from purely.checks import check_choice, check_number
+from purely.base import number, one_of, parameter, with_parameters
+from purely.checks import Floats, Mask
 from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import ALL_ROWS, StackPlan, TrainedMember
-from purely.nn.recipe import kept_dtypes
-from purely.representation.networks import NetworkRepresentation, PreparedRepresentation
-from purely.representation.recipe import RepresentationRecipe, read_recipe
+from purely.nn.plan import ALL_ROWS, PreparedFit, StackPlan, TrainedMember, out_of_fold
+from purely.nn.recipe import check_encoder, kept_dtypes
+from purely.representation.networks import NetworkRepresentation
 from purely.smi.objective import information_from_objective, pu_objective
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss
 
-__all__ = ["PURL"]
-
-Floats = NDArray[np.float64]
 
 #: On the paper's data sets nearly every fit whose training J lies below what any ratio of the population can reach,
 #: -1/(2 prior), exceeds the held-out information by this factor and by this much.
@@ -51,13 +48,13 @@ class PURL(NetworkRepresentation):
         Width of the representation.
     hidden : tuple of int, default=(60,)
         Widths of the hidden layers before it. ``()`` makes v linear: then ``components_`` is the projection, and by
-        default 10 starts are trained at once and the best is kept, for linear v has poor local optima.
+        default 10 starts are trained at once and the best is kept, because a linear v has poor local optima.
     head_hidden : tuple of int or "auto", default="auto"
         Hidden layers of g. "auto" is ``()``, or ``(20,)`` where v is linear: the ratio along a direction need not be
         monotone.
     encoder : torch.nn.Module, default=None
-        Replaces v: maps ``(b, n_features)`` to ``(b, n_components)``. Networks are then trained one after another, each
-        from parameters drawn anew by the modules' own ``reset_parameters``.
+        Replaces v: maps ``(b, n_features)`` to ``(b, n_components)``. Every network starts from parameters that the
+        modules' own ``reset_parameters`` draws anew.
     loss : {"logistic", "squared", "squared-nn"}, default="logistic"
         "squared" is J itself, as in the paper; "squared-nn" is J with a non-negative correction, see
         :func:`purely.nn.losses.non_negative_j_pu`.
@@ -69,8 +66,9 @@ class PURL(NetworkRepresentation):
     preset : {None, "paper", "paper-text"}, default=None
         "paper" is the paper's d-60-20-1 network with J, SGD at 0.001, weight decay 0.0005, gradient noise 0.01 and
         alternating updates; "paper-text" its d-30-10-1. The parameters that a preset names are taken from it, whatever
-        they are set to here. Length, batch size and stopping are not printed; ``batch_size=250``,
-        ``early_stopping=False`` and ``max_epochs=round(4300 * d ** (-2 / 3))`` for d columns come close to its table 1.
+        they are set to here. The paper does not print the number of epochs, the batch size and the stopping rule;
+        ``batch_size=250``, ``early_stopping=False`` and ``max_epochs=round(4300 * d ** (-2 / 3))`` for d columns come
+        close to its table 1.
     optimizer : {"adam", "sgd", "adagrad"}, default="adam"
     learning_rate : float, default=0.001
     schedule : {"constant", "cosine"}, default="constant"
@@ -89,7 +87,7 @@ class PURL(NetworkRepresentation):
     patience : int, default=15
         Epochs without a better held-out J that end the training of a network.
     tol : float, default=0
-        How much lower J has to be to be better.
+        How much lower J has to be to count as better.
     batch_size : int or "auto", default="auto"
         Rows of a minibatch, P and U in the proportion of the data; "auto" is a tenth of the training rows, at least 32
         and at most 250.
@@ -147,8 +145,8 @@ class PURL(NetworkRepresentation):
     Notes
     -----
     Averaging: ratios of different networks mean the same and are averaged, in `density_ratio` and out of fold. Hidden
-    features do not, so `transform` uses one network. In-sample features flatter the training positives; estimate a
-    class prior from ``oof_density_ratio_`` rather than from ``fit_transform``.
+    features of different networks do not mean the same, so `transform` uses one network. Features of training rows show
+    positives too clearly apart; estimate a class prior from ``oof_density_ratio_`` rather than from ``fit_transform``.
 
     References
     ----------
@@ -171,11 +169,10 @@ class PURL(NetworkRepresentation):
     True
     """
 
-    encoder: Any = None
-    loss: str = "logistic"
-    prior_min: float = 0.1
-    n_ensemble: Any = "auto"
-    cv: int | None = None
+    encoder: Any = parameter(default=None, check=check_encoder)
+    loss: str = one_of("logistic", "squared", "squared-nn", default="logistic")
+    prior_min: float = number(default=0.1, low=0.0, high=1.0)
+    cv: int | None = number(default=None, low=2, integer=True)
     scenario: str = "case-control"
 
     def density_ratio(self, X: Any) -> Floats:
@@ -185,25 +182,21 @@ class PURL(NetworkRepresentation):
         return self._ratio(self.networks_, X)
 
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Minus J of the ratio on these rows; larger is better, and knowing nothing scores 0.5."""
+        """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
         return -self._objective(self._ratio(self.networks_, X), labels.positive)
 
-    def _recipe(self, n_features: int, labels: PULabels) -> RepresentationRecipe:
-        check_scenario(self.scenario)
-        return read_recipe(self.get_params(deep=False), n_features, self._loss_of)
-
-    def _loss_of(self, name: str) -> Loss:
+    def _loss(self, values: Mapping[str, Any], labels: PULabels) -> Loss:
         from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 
-        check_choice("loss", name, ("logistic", "squared", "squared-nn"))
-        prior_min = check_number("prior_min", self.prior_min, 0.0, 1.0)
-        if name == "squared":
+        check_scenario(self.scenario)
+        if values["loss"] == "squared":
             return SquaredLoss()
-        return LogisticLoss(prior_min) if name == "logistic" else NonNegativeSquaredLoss(prior_min=prior_min)
+        kind = LogisticLoss if values["loss"] == "logistic" else NonNegativeSquaredLoss
+        return kind(prior_min=values["prior_min"])
 
-    def _judge(self, preparation: PreparedRepresentation, kept: list[TrainedMember]) -> None:
+    def _judge(self, preparation: PreparedFit, kept: list[TrainedMember]) -> None:
         fit = preparation.stack
         self._logistic = fit.recipe.loss.initial_bias == 0.0
         self._share = float(fit.positive.mean())
@@ -214,7 +207,7 @@ class PURL(NetworkRepresentation):
         self._warn_at_bound(fit)
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
-            self.oof_density_ratio_ = self._out_of_fold(fit, kept)
+            self.oof_density_ratio_ = out_of_fold(fit, kept, self._ratio)
             self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
             self.information_ = self.oof_information_
 
@@ -226,14 +219,6 @@ class PURL(NetworkRepresentation):
             if rows.size:
                 values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
         return information_from_objective(float(np.mean(values))) if values else float("nan")
-
-    def _out_of_fold(self, fit: StackPlan, kept: list[TrainedMember]) -> Floats:
-        ratio = np.empty(fit.positive.size)
-        for fold in sorted({t.member.fold for t in kept} - {ALL_ROWS}):
-            members = [t for t in kept if t.member.fold == fold]
-            rows = members[0].member.test
-            ratio[rows] = self._ratio([t.network for t in members], fit.X[rows])
-        return ratio
 
     def _ratio(self, networks: list[Any], X: Any) -> Floats:
         """Averaged ratio to the population: of logarithms where networks model these."""
@@ -249,7 +234,7 @@ class PURL(NetworkRepresentation):
             ratio = ratio / (self._share * ratio + 1.0 - self._share)
         return ratio
 
-    def _objective(self, ratio: Floats, positive: NDArray[np.bool_]) -> float:
+    def _objective(self, ratio: Floats, positive: Mask) -> float:
         return pu_objective(ratio[positive], ratio if self.scenario == "single-sample" else ratio[~positive])
 
     def _warn_overfitting(self) -> None:
@@ -258,10 +243,10 @@ class PURL(NetworkRepresentation):
         if self.overfitting_:
             warnings.warn(
                 f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
-                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are flattering: use "
+                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
                 "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
                 OverfittingWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
 
     def _warn_at_bound(self, fit: StackPlan) -> None:
@@ -275,5 +260,75 @@ class PURL(NetworkRepresentation):
                 f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
                 "positives may be rarer than prior_min: set prior_min lower.",
                 SearchBoundWarning,
-                stacklevel=6,
+                stacklevel=7,
             )
+
+
+@with_parameters
+class PNRL(NetworkRepresentation):
+    r"""Representation learning from positives and negatives, by maximising PN-SMI.
+
+    A network with two outputs, :math:`h(x, +1)` and :math:`h(x, -1)` on a shared representation :math:`v(x)`, models
+    :math:`p(x, y) / (p(x) p(y))` by maximising
+
+    .. math:: L(h) = \frac1n \sum_i h(x_i, y_i) - \sum_{y} \frac{\hat p(y)}{2n} \sum_i h^2(x_i, y),
+
+    where PN-SMI is :math:`L - 1/2`. With PU data it takes the unlabelled rows for negatives, as the paper does for
+    comparison. With labelled data it shows how much a PU method could reach at best.
+
+    Parameters
+    ----------
+    n_components : int, default=20
+    hidden : tuple of int, default=(60,)
+    head_hidden : tuple of int or "auto", default="auto"
+    update, preset, optimizer, learning_rate, schedule, weight_decay, gradient_noise, clip_norm, dropout, max_epochs,
+    early_stopping, patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint,
+    random_state, verbose
+        As for :class:`~purely.representation.PURL`.
+    n_ensemble : int, default=1
+        Networks, of which the one of largest held-out L gives the representation.
+
+    Attributes
+    ----------
+    information_ : float
+        PN-SMI :math:`L - 1/2` on rows held out, the mean over the networks.
+    class_prior_ : float
+        Share of positives among the rows, :math:`\hat p(y = +1)`.
+    components_ : ndarray of shape (n_components, n_features)
+        Only where `hidden` is empty: directions of unit length, in the units of the columns.
+    networks_, best_network_, held_out_objective_, train_objective_, history_, classes_, n_components_, n_features_in_
+        As for PURL; the objectives are :math:`-L`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.representation import PNRL
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([1, -1], 200)
+    >>> X = rng.normal(size=(400, 2)) + 2.0 * y[:, None] * [1.0, 0.0]
+    >>> model = PNRL(n_components=2, max_epochs=50, random_state=0, device="cpu").fit(X, y)
+    >>> bool(0.3 < model.information_ < 0.5)  # 0.5 is all there is with two classes of equal size
+    True
+    """
+
+    n_ensemble: int = 1
+
+    def score(self, X: Any, y: ArrayLike) -> float:
+        """L of the best network on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
+        check_is_fitted(self, "networks_")
+        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
+        h = by_blocks(self.networks_[self.best_network_], X)
+        positive = labels.positive
+        shares = np.array([self.class_prior_, 1.0 - self.class_prior_])
+        linear = shares @ [h[positive, 0].mean(), h[~positive, 1].mean()]
+        square = shares[0] * (h[positive] ** 2).mean(axis=0) + shares[1] * (h[~positive] ** 2).mean(axis=0)
+        return float(linear - 0.5 * shares @ square)
+
+    def _loss(self, values: Mapping[str, Any], labels: PULabels) -> Loss:
+        from purely.nn.losses import PNSquaredLoss
+
+        return PNSquaredLoss(float(labels.positive.mean()))
+
+    def _judge(self, preparation: PreparedFit, kept: list[TrainedMember]) -> None:
+        self.class_prior_ = float(preparation.labels.positive.mean())
+        self.information_ = float(np.mean([-t.held_j for t in kept]) - 0.5)

@@ -6,19 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from purely.checks import RandomState, level_to_z
+from purely.crossfit import Estimator
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
-from purely.smi.inference import row_contributions
-from purely.smi.objective import information_from_objective, pu_objective
-
-__all__ = ["InformationRetained", "information_retained"]
-
-Floats = NDArray[np.float64]
+from purely.smi.inference import captured_information, row_contributions
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,13 @@ class InformationRetained(Sentence):
         The share and its interval; above 1 where the representation makes the information easier to find.
     level : float
     information_representation, information_inputs : float
-        The two informations whose ratio it is, prior-free and out of fold.
+        The two values of the information whose ratio `retained` is, prior-free and out of fold.
+
+    Examples
+    --------
+    >>> from purely.representation import InformationRetained
+    >>> print(InformationRetained(0.9, 0.02, 0.86, 0.94, 0.9, 0.45, 0.5))
+    retained 0.900 [0.860, 0.940] (90% interval)
     """
 
     retained: float
@@ -51,16 +53,17 @@ def information_retained(
     X: Any,
     y: ArrayLike,
     *,
-    estimator: Any = None,
+    estimator: Estimator | None = None,
     scenario: Scenario = "case-control",
     level: float = 0.9,
     random_state: RandomState = 0,
 ) -> InformationRetained:
     r"""Share of PU-SMI that a representation keeps, on rows it was not trained on.
 
-    Both informations are estimated by the same kind of model, out of fold on the same rows, so they go up and down
-    together; with the rows' contributions :math:`\psi^v_i, \psi^x_i` to :math:`I_v` and :math:`I_x`, the delta method
-    gives the variance of :math:`R = I_v / I_x` as :math:`\sum_i (\psi^v_i - R\, \psi^x_i)^2 / I_x^2`.
+    The information of the representation and that of the inputs are estimated by the same kind of model, out of fold on
+    the same rows, so both vary together. With the rows' contributions :math:`\psi^v_i, \psi^x_i` to :math:`I_v` and
+    :math:`I_x`, the delta method gives the variance of :math:`R = I_v / I_x` as :math:`\sum_i (\psi^v_i - R\,
+    \psi^x_i)^2 / I_x^2`.
 
     Parameters
     ----------
@@ -97,8 +100,9 @@ def information_retained(
     positive = read_labels(y, min_positive=2, min_unlabelled=2).positive
     scenario, z = check_scenario(scenario), level_to_z(level)
     model = PUSMI(scenario=scenario, random_state=random_state) if estimator is None else estimator
-    ratios = [_out_of_fold_ratio(model, rows, y) for rows in (_represent(representation, X), X)]
-    information = [information_from_objective(_objective(w, positive, scenario)) for w in ratios]
+    fitted = [clone(model).fit(rows, y) for rows in (_represent(representation, X), X)]
+    ratios = [np.asarray(each.oof_density_ratio_, dtype=np.float64) for each in fitted]
+    information = [captured_information(w, positive, scenario) for w in ratios]
     if information[1] <= 0:
         raise ValueError(
             f"the information of X is {information[1]:.4f}, not above 0: there is nothing to retain a share of."
@@ -121,11 +125,3 @@ def _represent(representation: Any, X: Any) -> Any:
             f"{X.shape[0]} rows of X; an array of shape {tuple(rows.shape)} was given."
         )
     return rows
-
-
-def _out_of_fold_ratio(model: Any, X: Any, y: ArrayLike) -> Floats:
-    return np.asarray(clone(model).fit(X, y).oof_density_ratio_, dtype=np.float64)
-
-
-def _objective(w: Floats, positive: NDArray[np.bool_], scenario: Scenario) -> float:
-    return pu_objective(w[positive], w if scenario == "single-sample" else w[~positive])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,20 @@ def predict_frame(
     -------
     dask.dataframe.DataFrame
         The columns of `keep`, and score, probability and label; partitions and index as they were.
+
+    Examples
+    --------
+    >>> import dask.dataframe as dd
+    >>> import numpy as np, pandas as pd
+    >>> from purely import stack
+    >>> from purely.classifiers import PULogisticClassifier
+    >>> from purely.scale import predict_frame
+    >>> rng = np.random.default_rng(0)
+    >>> P, U = (pd.DataFrame(rng.normal(m, 1, (200, 2)), columns=["a", "b"]) for m in (2, 0))
+    >>> model = PULogisticClassifier(0.3).fit(*stack(P, U))
+    >>> scored = predict_frame(dd.from_pandas(U, npartitions=2), model, keep=["a"])
+    >>> list(scored.columns), len(scored)
+    (['a', 'score', 'probability', 'label'], 200)
     """
     scorer = BatchScorer(model, tuple(keep), exact, threshold)
     absent = [name for name in keep if name not in frame.columns]
@@ -51,7 +66,7 @@ def predict_frame(
 
 
 def read_folder(folder: str | os.PathLike[str], columns: Sequence[str] | None = None, **options: Any) -> Any:
-    """A Dask data frame of a folder of Parquet, CSV and Arrow files, a partition for each file.
+    r"""A Dask data frame of a folder of Parquet, CSV and Arrow files, a partition for each file.
 
     Columns of CSV files are text, as :class:`purely.tables.TableEncoder` takes them. A file that cannot be read is
     named by a sentence when it is read, on whatever worker.
@@ -68,6 +83,16 @@ def read_folder(folder: str | os.PathLike[str], columns: Sequence[str] | None = 
     Returns
     -------
     dask.dataframe.DataFrame
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from purely.scale import read_folder
+    >>> folder = pathlib.Path(tempfile.mkdtemp())
+    >>> _ = [(folder / name).write_text("a,b\n1,x\n2,y\n") for name in ("1.csv", "2.csv")]
+    >>> frame = read_folder(folder)
+    >>> frame.npartitions, len(frame)
+    (2, 4)
     """
     import dask.dataframe as dd
 
@@ -82,10 +107,9 @@ def _read_file(file: Any, columns: Sequence[str] | None, options: dict[str, Any]
     import pyarrow as pa
 
     from purely.tables import open_table
-    from purely.tables.folder import PlacedSource, close
+    from purely.tables.source import PlacedSource
 
-    source = PlacedSource(file, open_table(file.path, **options))
-    try:
+    with closing(PlacedSource(open_table(file.path, **options), file.keys)) as source:
         wanted = list(source.names if columns is None else columns)
         batches = []
         for batch in source.batches(wanted):
@@ -94,5 +118,3 @@ def _read_file(file: Any, columns: Sequence[str] | None, options: dict[str, Any]
                 break
         schema = pa.schema([source.schema.field(name) for name in wanted])
         return pa.Table.from_batches(batches, schema if not batches else None).to_pandas()
-    finally:
-        close(source)

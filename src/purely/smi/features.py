@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import check_array
 
-from purely.checks import RandomState, draw_seed, refuse_huge, refuse_masked
-from purely.labels import PULabels, check_scenario, read_labels
+from purely.base import read_rows
+from purely.checks import Floats, Indices, RandomState, draw_seed
+from purely.labels import PULabels, check_scenario
 from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
-
-Floats = NDArray[np.float64]
-
-__all__ = ["FeatureRanking", "rank_features"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +34,15 @@ class FeatureRanking(Sentence):
         also elsewhere, however informative it is alone.
     full : float
         Information of all columns together.
+
+    Examples
+    --------
+    >>> from purely import rank_features
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(100, 200, n_features=2, random_state=0)
+    >>> ranking = rank_features(data.X, data.y)
+    >>> len(ranking.names), bool(ranking.alone[0] >= ranking.alone[1])
+    (2, True)
     """
 
     names: list[str]
@@ -102,12 +108,7 @@ def rank_features(
     if columns and len(set(columns)) < len(columns):
         twice = next(c for c in columns if columns.count(c) > 1)
         raise ValueError(f"X has {columns.count(twice)} columns named {twice!r}; give each its own name.")
-    refuse_masked(X)
-    X = check_array(X, accept_sparse="csr", dtype=np.float64)
-    refuse_huge(X)
-    labels = read_labels(y, min_positive=2, min_unlabelled=2)
-    if labels.positive.size != X.shape[0]:
-        raise ValueError(f"X has {X.shape[0]} rows and y has {labels.positive.size} labels; they must match.")
+    X, labels = read_rows(X, y)
     columns = columns or [f"x{j}" for j in range(X.shape[1])]
     if estimator is not None and not isinstance(estimator, PUSMI):
         raise TypeError(f"estimator must be a PUSMI; {estimator!r} was given.")
@@ -123,15 +124,12 @@ def rank_features(
     fits = run(delayed(_fit_columns)(model, X, labels, columns, whole.folds_) for columns in subsets)
     alone, without = fits[: len(members)], fits[len(members) :]
     order = np.argsort([-part.information for part in alone], kind="stable")
-    names = list(members)
-    return FeatureRanking(
-        names=[names[i] for i in order],
-        alone=np.array([alone[i].information for i in order]),
-        alone_error=np.array([alone[i].error() for i in order]),
-        loss=np.array([full.information - without[i].information for i in order]),
-        loss_error=np.array([full.error(without[i]) for i in order]),
-        full=full.information,
-    )
+    names, values = list(members), []
+    for i in order:
+        lost = full.information - without[i].information
+        values.append((alone[i].information, alone[i].error(), lost, full.error(without[i])))
+    alone_value, alone_error, loss, loss_error = np.array(values).T.copy()
+    return FeatureRanking([names[i] for i in order], alone_value, alone_error, loss, loss_error, full.information)
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ class _Parts:
         return float(np.sqrt(paired + self.fold_variance + other.fold_variance))
 
 
-def _fit_columns(model: PUSMI, X: Any, labels: PULabels, columns: NDArray[np.intp], folds: NDArray[np.intp]) -> _Parts:
+def _fit_columns(model: PUSMI, X: Any, labels: PULabels, columns: Indices, folds: Indices) -> _Parts:
     if columns.size == 0:
         return _Parts(0.0, np.zeros(X.shape[0]), 0.0)
     return _parts(clone(model).fit(X[:, columns], labels.positive, folds=folds), labels)
@@ -164,7 +162,25 @@ def _parts(fitted: PUSMI, labels: PULabels) -> _Parts:
     return _Parts(fitted.information_, contributions, fitted._fold_variance)
 
 
-def _check_groups(groups: Any, columns: list[str]) -> dict[str, NDArray[np.intp]]:
+def most_different(X: Any, y: Indices, groups: Mapping[str, Sequence[int]], n: int) -> dict[str, list[int]]:
+    """The groups of columns that differ most in mean or spread between positives and unlabelled rows, as they came.
+
+    A quick look before :func:`rank_features`, which is expensive where columns are many.
+    """
+    (mean_p, spread_p), (mean_u, spread_u) = (_moments(X[y == kind]) for kind in (1, 0))
+    scale = np.sqrt(np.maximum(spread_p**2 + spread_u**2, 1e-12))
+    effect = (np.abs(mean_p - mean_u) + np.abs(spread_p - spread_u)) / scale
+    chosen = sorted(groups, key=lambda name: -max(effect[list(groups[name])]))[:n]
+    return {name: list(places) for name, places in groups.items() if name in chosen}
+
+
+def _moments(X: Any) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each column."""
+    mean, square = (np.asarray(part.mean(axis=0)).ravel() for part in (X, X.multiply(X) if sp.issparse(X) else X * X))
+    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+def _check_groups(groups: Any, columns: list[str]) -> dict[str, Indices]:
     if groups is None:
         return {name: np.array([j]) for j, name in enumerate(columns)}
     if not isinstance(groups, Mapping):

@@ -36,17 +36,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
+from purely.checks import Floats, Mask, RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.objective import information_from_objective, pu_objective
-
-Floats = NDArray[np.float64]
-
-__all__ = ["InformationInterval", "SMIInterval", "bootstrap_information", "information_interval"]
 
 
 @dataclass(frozen=True)
@@ -60,6 +56,12 @@ class SMIInterval(Sentence):
     level : float
     class_prior : float
         Taken as known.
+
+    Examples
+    --------
+    >>> from purely.smi import SMIInterval
+    >>> print(SMIInterval(0.4, 0.05, 0.32, 0.48, 0.9, class_prior=0.5))
+    SMI 0.4000 [0.3200, 0.4800] (90% interval, class prior 0.5)
     """
 
     value: float
@@ -85,6 +87,15 @@ class InformationInterval(Sentence):
     information, standard_error, low, high : float
         Prior-free; :meth:`smi` scales them.
     level : float
+
+    Examples
+    --------
+    >>> from purely.smi import InformationInterval
+    >>> found = InformationInterval(0.4, 0.05, 0.32, 0.48, 0.9)
+    >>> print(found)
+    information 0.4000 [0.3200, 0.4800] (90% interval)
+    >>> print(found.smi(class_prior=0.5))
+    SMI 0.4000 [0.3200, 0.4800] (90% interval, class prior 0.5)
     """
 
     information: float
@@ -105,7 +116,7 @@ class InformationInterval(Sentence):
         return f"information {self.information:.4f} [{self.low:.4f}, {self.high:.4f}] ({self.level:.0%} interval)"
 
 
-def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, NDArray[np.bool_]]:
+def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, Mask]:
     w = np.asarray(ratio, dtype=np.float64)
     labels = np.asarray(positive)
     if w.shape != labels.shape or w.ndim != 1:
@@ -119,7 +130,12 @@ def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, NDArray[
     return w, mask
 
 
-def row_contributions(w: Floats, positive: NDArray[np.bool_], scenario: Scenario) -> Floats:
+def captured_information(w: Floats, positive: Mask, scenario: Scenario) -> float:
+    """The information -J - 1/2 of a ratio, from its values at rows of which those of p(x) depend on the scenario."""
+    return information_from_objective(pu_objective(w[positive], w if scenario == "single-sample" else w[~positive]))
+
+
+def row_contributions(w: Floats, positive: Mask, scenario: Scenario) -> Floats:
     r"""Centred contributions :math:`\psi_i` whose sum of squares is the variance of the information.
 
     In the case-control scenario :math:`\psi = (w - \bar w_P)/n_P` at positives and :math:`-(w^2/2 - m)/n_U` at
@@ -188,7 +204,7 @@ def information_interval(
     z = level_to_z(level)
     if not 0.0 <= extra_variance < np.inf:
         raise ValueError(f"extra_variance must be non-negative and finite; {extra_variance!r} was given.")
-    value = information_from_objective(pu_objective(w[mask], w if scenario == "single-sample" else w[~mask]))
+    value = captured_information(w, mask, scenario)
     error = float(np.sqrt(np.sum(row_contributions(w, mask, scenario) ** 2) + extra_variance))
     return InformationInterval(value, error, value - z * error, value + z * error, float(level))
 
@@ -216,6 +232,16 @@ def bootstrap_information(
     Returns
     -------
     InformationInterval
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.smi import bootstrap_information, information_interval
+    >>> rng = np.random.default_rng(0)
+    >>> w = np.concatenate([rng.uniform(1.0, 2.0, 100), rng.uniform(0.0, 2.0, 200)])
+    >>> drawn, formula = (f(w, np.arange(300) < 100) for f in (bootstrap_information, information_interval))
+    >>> bool(abs(drawn.low - formula.low) < 0.05)
+    True
     """
     w, mask = _check_rows(ratio, positive)
     scenario = check_scenario(scenario)
@@ -235,6 +261,6 @@ def bootstrap_information(
         else:
             first = w_p[rng.integers(0, n_p, n_p)].mean()
             draws[b] = first - 0.5 * np.mean(w_u[rng.integers(0, n_u, n_u)] ** 2) - 0.5
-    value = information_from_objective(pu_objective(w_p, w if scenario == "single-sample" else w_u))
+    value = captured_information(w, mask, scenario)
     low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return InformationInterval(value, float(draws.std(ddof=1)), float(low), float(high), float(level))

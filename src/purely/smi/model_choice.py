@@ -12,42 +12,63 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from purely.checks import Floats
+from purely.smi.basis import Runner, check_grid, in_turn
 from purely.smi.objective import BasisSums, linear_objective, ridge_path
-
-Floats = NDArray[np.float64]
 
 #: Counts of class 0 and class 1 -> what the sums of either class are multiplied by to give a mean over p(x).
 PopulationWeights = Callable[[Floats], Floats]
-#: Calls a function with each of a list of arguments.
-Runner = Callable[[Callable[..., None], list[tuple[Any, ...]]], None]
+
+
+def population_weights(single_sample: bool) -> PopulationWeights:
+    """Weights where the unlabelled rows, or in the single-sample scenario all rows together, represent p(x)."""
+    if single_sample:
+        return lambda count: np.full(2, 1.0 / max(count.sum(), 1.0))
+    return lambda count: np.array([1.0 / max(count[0], 1.0), 0.0])
+
+
+def class_means(count: Floats, first: Floats) -> Floats:
+    """Mean of the functions over the rows of either class, class 0 first."""
+    return first / np.maximum(count, 1.0)[:, None, None]
+
+
+def positive_mean(count: Floats, first: Floats) -> Floats:
+    """Mean of the functions over the positives alone."""
+    return class_means(count, first)[1:]
 
 
 @dataclass(frozen=True)
 class Moments:
-    r""":math:`H = E[\phi \phi^\top]` over p(x), and :math:`h_y = E[\phi \mid y]` of both classes.
-
-    Shapes: ``H`` (S, b, b); ``h`` (2, S, b), class 0 first.
-    """
+    r""":math:`H = E[\phi \phi^\top]` over p(x), shape (S, b, b), and :math:`h` of r ratios, shape (r, S, b)."""
 
     H: Floats
     h: Floats
 
 
-def moments(sums: BasisSums, folds: NDArray[np.bool_], weights: PopulationWeights) -> Moments:
-    """Means over the rows of some folds; `folds` is a mask of shape (K,)."""
-    return _means(
-        sums.count[:, folds].sum(axis=1),
-        sums.first[:, :, folds].sum(axis=2),
-        sums.second[:, :, folds].sum(axis=2),
-        weights,
-    )
+@dataclass(frozen=True)
+class Equations:
+    """How sums become the moments of an estimator's objectives.
 
+    Attributes
+    ----------
+    weights : function of the counts
+        Their products with the sums of either class add up to a mean over p(x).
+    linear : function of the counts and of the first sums
+        :math:`h`, for each of r ratios.
+    """
 
-def _means(count: Floats, first: Floats, second: Floats, weights: PopulationWeights) -> Moments:
-    scale = weights(count)[: second.shape[0]]
-    return Moments(np.tensordot(scale, second, axes=1), first / np.maximum(count, 1.0)[:, None, None])
+    weights: PopulationWeights
+    linear: Callable[[Floats, Floats], Floats]
+
+    def __call__(self, count: Floats, first: Floats, second: Floats) -> Moments:
+        """The moments of sums that are not kept apart by fold."""
+        scale = self.weights(count)[: second.shape[0]]
+        return Moments(np.tensordot(scale, second, axes=1), self.linear(count, first))
+
+    def whole(self, sums: BasisSums) -> Moments:
+        """The moments of all rows."""
+        return self(sums.count.sum(axis=1), sums.first.sum(axis=2), sums.second.sum(axis=2))
 
 
 @dataclass(frozen=True)
@@ -56,12 +77,11 @@ class CrossValidation:
 
     Attributes
     ----------
-    parts : ndarray of shape (2, S, A, K)
-        Objective over all rows, each predicted by the model that did not see it, as a sum over folds; class 0
-        (supervised only), class 1.
-    by_fold : ndarray of shape (2, S, A, K)
+    parts : ndarray of shape (r, S, A, K)
+        Objective over all rows, each predicted by the model that did not see it, as a sum over folds; for each ratio.
+    by_fold : ndarray of shape (r, S, A, K)
         Objective over each fold's rows alone.
-    beta : ndarray of shape (2, S, A, K, b)
+    beta : ndarray of shape (r, S, A, K, b)
         The solution that each fold is held out from.
     """
 
@@ -70,44 +90,43 @@ class CrossValidation:
     beta: Floats
 
 
-def cross_validate(
-    sums: BasisSums, alphas: Floats, weights: PopulationWeights, *, supervised: bool, run: Runner | None = None
-) -> CrossValidation:
-    """Held-out objective for every basis and l2 value; class 0 is fitted only where `supervised`.
+def cross_validate(sums: BasisSums, alphas: Floats, equations: Equations, run: Runner = in_turn) -> CrossValidation:
+    """Held-out objective for every basis and l2 value.
 
     `run` calls a function with each of a list of arguments, possibly at once; folds write to places of their own.
     """
-    _, n_bases, n_folds, b = sums.first.shape
-    shape = (2, n_bases, alphas.size, n_folds)
-    by_fold, beta, parts = np.full(shape, np.nan), np.full((*shape, b), np.nan), np.full(shape, np.nan)
-
     count, first, second = sums.count.sum(axis=1), sums.first.sum(axis=2), sums.second.sum(axis=2)
+    n_ratios, n_bases, b = equations.linear(count, first).shape
+    shape = (n_ratios, n_bases, alphas.size, sums.count.shape[1])
+    by_fold, beta, parts = np.empty(shape), np.empty((*shape, b)), np.empty(shape)
 
     def leave_out(k: int) -> None:
         own = sums.count[:, k], sums.first[:, :, k], sums.second[:, :, k]
         # what is left of the whole: a sum of squares less a part of it stays positive to rounding
-        train = _means(count - own[0], first - own[1], second - own[2], weights)
-        held_out = _means(*own, weights)
-        for c in range(0 if supervised else 1, 2):
+        train = equations(count - own[0], first - own[1], second - own[2])
+        held_out = equations(*own)
+        share = equations(count, own[1], own[2])  # of the objective over all rows
+        for c in range(n_ratios):
             path = ridge_path(train.H, train.h[c], alphas)
             beta[c, :, :, k] = np.swapaxes(path, -1, -2)
             by_fold[c, :, :, k] = linear_objective(path, held_out.H, held_out.h[c])
-            parts[c, :, :, k] = _share_of_objective(sums, path, c, k, weights)
+            parts[c, :, :, k] = linear_objective(path, share.H, share.h[c])
 
-    folds = [(k,) for k in range(n_folds)]
-    if run is None:
-        for fold in folds:
-            leave_out(*fold)
-    else:
-        run(leave_out, folds)
+    run(leave_out, [(k,) for k in range(shape[-1])])
     return CrossValidation(parts, by_fold, beta)
 
 
-def _share_of_objective(sums: BasisSums, path: Floats, c: int, k: int, weights: PopulationWeights) -> Floats:
-    """What the rows of fold `k` add to the objective over all rows; shape (S, A)."""
-    total = sums.count.sum(axis=1)
-    H = np.tensordot(weights(total)[: sums.second.shape[0]], sums.second[:, :, k], axes=1)
-    return linear_objective(path, H, sums.first[c, :, k] / total[c])
+def alpha_grid(alpha: Any, smaller: float, decades_below: int = 0) -> Floats:
+    """The given l2 values, or half decades from one over the smaller sample, or so many decades below, to 10.
+
+    Moments of n rows are known to about 1/sqrt(n); l2 values below 1/n leave directions in that hold noise only, and a
+    ratio then explodes between and beyond the rows. The diagonal of H is at most 1, so 10 shrinks every coefficient to
+    nearly nothing.
+    """
+    if alpha is not None:
+        return check_grid("alpha", alpha, positive=False)
+    decades = np.log10(max(smaller, 10.0)) + decades_below
+    return np.logspace(-decades, 1.0, int(np.ceil(2.0 * (decades + 1.0))) + 1)
 
 
 def choose_without_fold(score_parts: Floats) -> list[tuple[int, int]]:
@@ -156,4 +175,4 @@ def still_rising(score_by_fold: Floats, best: int) -> bool:
         return False
     neighbour = 1 if best == 0 else n_values - 2
     gain = score_by_fold[best] - score_by_fold[neighbour]
-    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(n_folds)) if n_folds > 1 else False
+    return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(n_folds))

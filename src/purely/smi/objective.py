@@ -26,23 +26,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from purely.checks import Floats
 from purely.class_prior import check_class_prior
-
-Floats = NDArray[np.float64]
-
-__all__ = [
-    "BasisSums",
-    "information_from_objective",
-    "linear_objective",
-    "plug_in_information",
-    "pn_smi",
-    "pu_objective",
-    "ridge_path",
-    "ridge_solution",
-    "smi_from_information",
-]
 
 
 def pu_objective(w_positive: ArrayLike, w_unlabelled: ArrayLike) -> float:

@@ -3,8 +3,8 @@
 Needs pyarrow: ``pip install 'purely[cli]'``.
 """
 
-from purely.tables.columns import ColumnPlan, Encoded
-from purely.tables.encoder import EncodingReport, Origin, TableEncoder, TableWarning
+from purely.tables.columns import ColumnPlan
+from purely.tables.encoder import Encoded, EncodingReport, Origin, TableEncoder, TableWarning
 from purely.tables.errors import TableError
 from purely.tables.formats import open_table, read_table
 from purely.tables.labels import LabelRule, find_label_rule

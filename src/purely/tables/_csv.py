@@ -10,6 +10,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import IO, Any
 
 import pyarrow as pa
@@ -43,13 +44,14 @@ class CSVSource(TableSource):
     ) -> None:
         super().__init__(name, stream, compression)
         self.encoding, self.header = _known_encoding(encoding), header
-        asked = _known_delimiter(delimiter)
+        delimiters = DELIMITERS if delimiter is None else (_known_delimiter(delimiter),)
         for size in (HEAD_BYTES, BLOCK_BYTES):
-            with self._open_text() as text:
+            with self._opened("text") as text:
                 head = bytes(text.read(size))
             start = self._decoded(head)
+            self._note_encoding(head, encoding)
             whole = len(head) < size
-            tried = [_Trial(self._first_records(start, whole, d), d) for d in ((asked,) if asked else DELIMITERS)]
+            tried = [_Trial(self._first_records(start, whole, d), d) for d in delimiters]
             best = max(tried, key=lambda trial: trial.quality)
             if best.n_records > 1 or whole:
                 break
@@ -57,8 +59,8 @@ class CSVSource(TableSource):
             raise TableError(self._explain("straddling"))
         if not best.n_records:
             raise TableError(f"{name} holds no text; a table with column names in its first line is needed.")
-        self.delimiter, self._n_columns = best.delimiter, len(best.first)
-        names = self._column_names(best) if header else [f"c{j}" for j in range(1, self._n_columns + 1)]
+        self.delimiter = best.delimiter
+        names = self._column_names(best) if header else [f"c{j}" for j in range(1, len(best.first) + 1)]
         self._set_schema(pa.schema([(n, pa.string()) for n in names]))
 
     def _decoded(self, head: bytes) -> str:
@@ -66,10 +68,20 @@ class CSVSource(TableSource):
             remedy = "--encoding utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "--format"
             raise TableError(f"{self.name} is not plain text (it has zero bytes); name what it is with {remedy}.")
         try:
-            text = codecs.getincrementaldecoder(self.encoding)().decode(head)
+            return codecs.getincrementaldecoder(self.encoding)().decode(head)
         except UnicodeDecodeError as error:
             raise self._wrong_encoding(head[: error.start].count(b"\n") + 1) from error
-        return text
+
+    def _note_encoding(self, head: bytes, said: str) -> None:
+        """Say that a file looks like UTF-8 but is read as something else: most other encodings take any bytes."""
+        if self.encoding.startswith("utf") or head.isascii() or self.notes:
+            return
+        with suppress(UnicodeDecodeError):
+            codecs.getincrementaldecoder("utf-8")().decode(head)
+            self.notes.append(
+                f"the text of {self.name} looks like utf-8 but is read as {said}, so its letters may come out wrong. "
+                "For two files with different encodings name both: --encoding latin-1,utf-8."
+            )
 
     def _first_records(self, text: str, whole: bool, delimiter: str) -> tuple[pa.RecordBatch | None, int]:
         """The first records that fit together, and how many do not."""
@@ -123,14 +135,13 @@ class CSVSource(TableSource):
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Record batches; a line that does not fit is refused with its number."""
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        skip = int(self.header)
-        with self._open_text() as text:
+        schema, skip = self._schema_of(columns), int(self.header)
+        places = [self.schema.get_field_index(name) for name in columns]
+        with self._opened("text") as text:
             watched = _Watched(text, self.delimiter)
             try:
-                places = [self.schema.get_field_index(name) for name in columns]
                 for batch in self._reader(watched, self.encoding, self.delimiter, places):
-                    self.done = min(1.0, self.stream.tell() / max(1, self.size))
+                    self._note_progress()
                     rows, skip = batch.slice(skip), max(0, skip - batch.num_rows)
                     yield pa.record_batch(rows.columns, schema=schema)
             except UnicodeDecodeError as error:
@@ -193,7 +204,7 @@ class _Watched(Stream):
         self.quotes, self.lines_after, self.opens, self.last = 0, 0, False, b"\n"
 
     def read(self, size: int | None = -1) -> bytes:
-        block = bytes(self.below.read(-1 if size is None else size))
+        block = super().read(size)
         place = block.rfind(b'"')
         if place >= 0:
             self.quotes += block.count(b'"')
@@ -239,9 +250,7 @@ def _known_encoding(encoding: str) -> str:
         raise TableError(f"--encoding {shown(encoding)!r} is not known; try utf-8, latin-1 or cp1252.") from error
 
 
-def _known_delimiter(delimiter: str | None) -> str | None:
-    if delimiter is None:
-        return None
+def _known_delimiter(delimiter: str) -> str:
     delimiter = {"\\t": "\t", "tab": "\t", "space": " ", "blank": " "}.get(delimiter, delimiter)
     if len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127:
         raise TableError(f"--delimiter must be one character such as , ; | or tab; {shown(delimiter)!r} was given.")

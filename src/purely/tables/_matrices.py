@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from typing import IO, Any
 
@@ -15,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
 from purely.tables.errors import TableError, shown
-from purely.tables.source import BATCH_ROWS, TableSource
+from purely.tables.source import HeldTable, TableSource
 
 __all__ = ["LibsvmSource", "NPZSource"]
 
@@ -37,23 +34,23 @@ class LibsvmSource(TableSource):
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         lines_before = 0
-        with self._open_text() as text:
+        with self._opened("LIBSVM text") as text:
             for block in _blocks_of_lines(text, self.name):
                 X, y = self._parse(block, lines_before)
                 lines_before += block.count(b"\n")
-                self.done = min(1.0, self.stream.tell() / max(1, self.size))
+                self._note_progress()
                 if y.size:
                     yield pa.record_batch([pa.array(y), sparse_column(X)], schema=self.schema).select(columns)
 
     def _parse(self, block: bytes, lines_before: int) -> tuple[sp.csr_matrix, Any]:
         try:
             return _parse(block)
-        except (ValueError, OverflowError, UnicodeDecodeError):
+        except (ValueError, OverflowError):
             # once more by lines, to say which one it is
             for number, line in enumerate(block.split(b"\n"), lines_before + 1):
                 try:
                     _parse(line)
-                except (ValueError, OverflowError, UnicodeDecodeError) as error:
+                except (ValueError, OverflowError) as error:
                     why = "it is not ASCII text" if isinstance(error, UnicodeDecodeError) else shown(error, 80)
                     raise TableError(
                         f"{self.name}, line {number} is not of the form 'label index:value ...' ({why}); mend it, or "
@@ -91,95 +88,69 @@ def sparse_column(X: sp.csr_matrix) -> pa.Array:
     return pa.ListArray.from_arrays(pa.array(X.indptr.astype(np.int32)), pairs)
 
 
-class NPZSource(TableSource):
+class NPZSource(HeldTable):
     """Arrays of one length: ``X`` (or a sparse matrix), labels ``y`` and others; two dimensions are many columns."""
 
     def __init__(self, name: str, stream: IO[bytes], max_expansion: float) -> None:
         super().__init__(name, stream)
-        arrays = self._load(max_expansion)
-        self._columns: dict[str, Any] = {}
-        names = arrays.pop("feature_names", None)
-        if arrays.keys() >= _SPARSE_KEYS:
-            self._columns["features"] = self._matrix(arrays)
-            for key in (*_SPARSE_KEYS, "format"):
-                arrays.pop(key, None)
-        for key, array in arrays.items():
-            self._add(key, array, names)
-        lengths = {key: column.shape[0] for key, column in self._columns.items()}
-        if not lengths or max(lengths.values()) == 0:
-            raise TableError(f"{name} holds no rows; it needs arrays such as X (rows by columns) and y (labels).")
-        if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{shown(key)} {n:,}" for key, n in list(lengths.items())[:4])
-            raise TableError(f"{name} has arrays of different lengths ({listed}); all need one row each.")
-        self._n_rows = next(iter(lengths.values()))
-        self._set_schema(pa.schema([(key, _arrow(column[:1]).type) for key, column in self._columns.items()]))
-
-    def _add(self, key: str, array: Any, names: Any) -> None:
-        if array.ndim == 2:
-            own = [str(n) for n in names] if names is not None and names.size == array.shape[1] else None
-            prefix = "x" if key in ("X", "x", "data", "arr_0") else f"{key}_"
-            self._columns |= {own[j] if own else f"{prefix}{j}": array[:, j] for j in range(array.shape[1])}
-        elif array.ndim == 1:
-            self._columns[key] = array
-        else:
-            self.notes.append(f"the array {shown(key)!r} has {array.ndim} dimensions and is left out.")
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        for start in range(0, self._n_rows, BATCH_ROWS):
-            parts = [_arrow(self._columns[name][start : start + BATCH_ROWS]) for name in columns]
-            self.done = min(1.0, (start + BATCH_ROWS) / self._n_rows)
-            yield pa.record_batch(parts, schema=schema)
+        with self._opened("an NPZ file"):
+            arrays = self._load(max_expansion)
+            names = arrays.pop("feature_names", np.zeros(0)).tolist()
+            columns: dict[str, Any] = {}
+            if arrays.keys() >= _SPARSE_KEYS:
+                columns["features"] = _matrix(arrays)
+                arrays = {key: array for key, array in arrays.items() if key not in {*_SPARSE_KEYS, "format"}}
+            for key, array in arrays.items():
+                columns |= self._columns(key, array, names)
+            lengths = {key: column.shape[0] for key, column in columns.items()}
+            if not any(lengths.values()):
+                raise TableError(f"{name} holds no rows; it needs arrays such as X (rows by columns) and y (labels).")
+            if len(set(lengths.values())) > 1:
+                found = ", ".join(f"{shown(key)} {n:,}" for key, n in list(lengths.items())[:4])
+                raise TableError(f"{name} has arrays of different lengths ({found}); all need one row each.")
+            self._hold(pa.table({key: _arrow(column) for key, column in columns.items()}))
 
     def _load(self, max_expansion: float) -> dict[str, Any]:
-        self.stream.seek(0)
-        try:
-            with zipfile.ZipFile(self.stream) as archive:
-                members = archive.infolist()
-                self._refuse_bomb(sum(info.file_size for info in members), max_expansion)
-                return {info.filename.removesuffix(".npy"): self._array(archive, info) for info in members}
-        except TableError:
-            raise
-        # whatever a damaged archive makes zipfile and NumPy say
-        except (ValueError, OSError, LookupError, EOFError, SyntaxError, TypeError, ArithmeticError, RuntimeError) as e:
-            error: Exception = e
-        except (zipfile.BadZipFile, zlib.error, MemoryError) as e:
-            error = e
-        why = shown(str(error).split("\n")[0], 80).rstrip(".")
-        raise TableError(f"{self.name} is damaged or not an NPZ file ({why}); write or copy it again.") from error
+        """The arrays, of which nothing is unpickled."""
+        with np.load(self.stream, allow_pickle=False) as archive:
+            self._refuse_bomb(sum(info.file_size for info in archive.zip.infolist()), max_expansion)
+            try:
+                arrays = {key: np.atleast_1d(archive[key]) for key in archive.files}
+            except ValueError as error:
+                if "allow_pickle" in str(error):
+                    raise TableError(
+                        f"{self.name} holds Python objects, which are not loaded because they can run code; store "
+                        "strings as arrays of text, for example with astype(str)."
+                    ) from error
+                raise
+        if not all(array.itemsize for array in arrays.values()):
+            raise ValueError("it has an array whose items take no room, of which there may be any number")
+        return arrays
 
-    def _array(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Any:
-        """An array, once its header was found to promise no more than the file holds."""
-        with archive.open(info) as member:
-            version = np.lib.format.read_magic(member)
-            reader = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-            shape, _, dtype = reader(member)
-            held = info.file_size - member.tell()
-        if dtype.hasobject:
-            raise TableError(
-                f"{self.name} holds Python objects, which are not loaded because they can run code; store strings as "
-                "arrays of text, for example with astype(str)."
-            )
-        if not dtype.itemsize or math.prod(shape) * dtype.itemsize != held:
-            raise ValueError(f"the array {shown(info.filename)!r} promises other than {held:,} bytes")
-        with archive.open(info) as member:
-            return np.atleast_1d(np.lib.format.read_array(member, allow_pickle=False))
+    def _columns(self, key: str, array: Any, names: list[Any]) -> dict[str, Any]:
+        if array.ndim == 1:
+            return {key: array}
+        if array.ndim == 2:
+            prefix, width = "x" if key in ("X", "x", "data", "arr_0") else f"{key}_", array.shape[1]
+            named = map(str, names) if len(names) == width else (f"{prefix}{j}" for j in range(width))
+            return dict(zip(named, array.T, strict=True))
+        self.notes.append(f"the array {shown(key)!r} has {array.ndim} dimensions and is left out.")
+        return {}
 
-    def _matrix(self, arrays: Mapping[str, Any]) -> sp.csr_matrix:
-        try:
-            shape = tuple(int(n) for n in arrays["shape"])
-            kind = arrays.get("format", np.array(b"csr")).ravel()[0]
-            kind = kind.decode() if isinstance(kind, bytes) else str(kind)
-            maker = {"csr": sp.csr_matrix, "csc": sp.csc_matrix}[kind]
-            if kind == "csc" and shape[0] > arrays["data"].size + (1 << 20):
-                raise ValueError("far more rows than values")
-            matrix = maker((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-            matrix.check_format(full_check=True)
-            if shape[1] > np.iinfo(np.int32).max:
-                raise ValueError("more than 2,147,483,647 columns")
-            return sp.csr_matrix(matrix, dtype=np.float64)
-        except (ValueError, LookupError, TypeError, OverflowError, MemoryError) as error:
-            raise TableError(f"{self.name}: the sparse matrix in it is damaged ({shown(error, 60)}).") from error
+
+def _matrix(arrays: Mapping[str, Any]) -> sp.csr_matrix:
+    """The sparse matrix of an archive."""
+    shape = tuple(int(n) for n in arrays["shape"])
+    kind = arrays.get("format", np.array(b"csr")).ravel()[0]
+    kind = kind.decode() if isinstance(kind, bytes) else str(kind)
+    maker = {"csr": sp.csr_matrix, "csc": sp.csc_matrix}[kind]
+    if kind == "csc" and shape[0] > arrays["data"].size + (1 << 20):
+        raise ValueError("far more rows than values")
+    matrix = maker((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
+    matrix.check_format(full_check=True)
+    if shape[1] > np.iinfo(np.int32).max:
+        raise ValueError("more than 2,147,483,647 columns")
+    return sp.csr_matrix(matrix, dtype=np.float64)
 
 
 def _arrow(part: Any) -> pa.Array:

@@ -15,7 +15,9 @@ import pyarrow.compute as pc
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["LARGEST", "Cells", "Guess", "Kind", "guess", "read"]
+from purely.files import shown
+
+__all__ = ["LARGEST", "Cells", "Guess", "Kind", "guess", "is_text", "plain", "read"]
 
 Floats = NDArray[np.float64]
 Kind = Literal["number", "boolean", "date", "category", "text", "vector", "sparse", "dropped"]
@@ -51,7 +53,7 @@ FORMS: dict[str, tuple[str, ...]] = {
     "vector": (),
     **dict.fromkeys(("boolean", "category", "text", "sparse"), ("",)),
 }
-_TRUE, _FALSE = pa.array(["true", "t", "yes", "y", "1"]), pa.array(["false", "f", "no", "n", "0"])
+_TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|rowid|rownum)$|^(id|uuid|unnamed.*|column 1)$|[a-z]I[dD]$")
 
 
@@ -97,28 +99,39 @@ class Guess:
     warning: str = ""
 
 
+IDENTIFIER = Guess(
+    "dropped",
+    reason="nearly every row has a value of its own: an identifier",
+    warning="it looks like an identifier and is left out",
+)
+
+
 def guess(name: str, column: pa.Array) -> Guess:
     """What a column holds, with its cells read."""
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        return guess(name, column.cast(kind.value_type))
+    column = plain(column)
+    kind, form = column.type, "typed"
     if column.null_count == len(column):
         return Guess("dropped", reason="all values are missing")
+    if is_text(kind):
+        return _guess_text(name, column)
     if pa.types.is_boolean(kind):
-        return Guess("boolean", "", read(column, "number", "typed"))
+        return Guess("boolean", "", read(column, "number", form))
     if _is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_duration(kind) or pa.types.is_time(kind):
-        if pa.types.is_integer(kind) and _ID_NAME.search(name) and _is_unique(column.drop_null()):
-            return _identifier()
-        return Guess("number", "typed", read(column, "number", "typed"))
+        whole = pa.types.is_integer(kind)
+        unique = whole and _ID_NAME.search(name) and _is_unique(column.drop_null())
+        return IDENTIFIER if unique else Guess("number", form, read(column, "number", form))
     if pa.types.is_temporal(kind):
-        return Guess("date", "typed", read(column, "date", "typed"))
+        return Guess("date", form, read(column, "date", form))
     if pa.types.is_fixed_size_list(kind) and _is_number(kind.value_type):
         return Guess("vector", str(kind.list_size), read(column, "vector", str(kind.list_size)))
     if pa.types.is_list(kind) and pa.types.is_struct(kind.value_type):
         return Guess("sparse", "", read(column, "sparse", ""))
-    if _is_text(kind):
-        return _guess_text(name, column)
     return Guess("dropped", reason=f"values of type {kind} are not used", warning="its type is not supported")
+
+
+def plain(column: pa.Array) -> pa.Array:
+    """A column whose values stand in it, not in a dictionary beside it."""
+    return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
 def _guess_text(name: str, column: pa.Array) -> Guess:
@@ -132,16 +145,18 @@ def _guess_text(name: str, column: pa.Array) -> Guess:
     if form:
         numbers = _numbers_of_text(texts, form)
         if _ID_NAME.search(name) and share == 1.0 and _is_unique(known):
-            return _identifier()
-        odd = int(np.isnan(numbers).sum()) - n_missing
-        if odd > 0:
-            doubt = f"{odd / len(known):.1%} of its values are not numbers and count as missing"
+            return IDENTIFIER
+        odd = np.flatnonzero(np.isnan(numbers) & texts.is_valid().to_numpy(zero_copy_only=False))
+        if odd.size:
+            example = shown(texts[int(odd[0])].as_py(), 20)
+            doubt = (
+                f"{odd.size / len(known):.1%} of its values are not numbers (such as {example!r}) and count as missing"
+            )
         return Guess("number", form, Cells(numbers[:, None], n_missing), warning=doubt)
-    lower = pc.utf8_lower(pc.unique(sample))
-    if len(lower) <= 8 and len(pc.unique(known)) <= 8:
-        true, false = (bool(pc.any(pc.is_in(lower, words[:4])).as_py()) for words in (_TRUE, _FALSE))
-        if true and false and pc.all(pc.is_in(lower, pa.concat_arrays([_TRUE[:4], _FALSE[:4]]))).as_py():
-            return Guess("boolean", "", Cells(_truth(texts)[:, None], n_missing))
+    met = {word.lower() for word in pc.unique(sample).to_pylist()}
+    true, false = met & {*_TRUE[:4]}, met & {*_FALSE[:4]}
+    if true and false and met == true | false:
+        return Guess("boolean", "", Cells(_truth(texts)[:, None], n_missing))
     form, doubt = _date_form(sample)
     if form:
         return Guess("date", form, Cells(_dates_of_text(texts, form), n_missing), warning=doubt)
@@ -149,16 +164,8 @@ def _guess_text(name: str, column: pa.Array) -> Guess:
     if words >= TEXT_WORDS and pc.count_distinct(sample).as_py() >= min(TEXT_VALUES, len(sample)):
         return Guess("text", "", Cells(texts, n_missing))
     if _is_unique(known):
-        return _identifier()
+        return IDENTIFIER
     return Guess("category", "", Cells(texts, n_missing))
-
-
-def _identifier() -> Guess:
-    return Guess(
-        "dropped",
-        reason="nearly every row has a value of its own: an identifier",
-        warning="it looks like an identifier and is left out",
-    )
 
 
 def _is_unique(values: pa.Array) -> bool:
@@ -169,19 +176,19 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
     return pa.types.is_string(kind) or pa.types.is_large_string(kind) or "string_view" in str(kind)
 
 
 def read(column: pa.Array, kind: Kind, form: str) -> Cells:
     """The cells of any rows of a column whose kind is known."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = plain(column)
     if kind == "vector":
         return _vectors(column, int(form))
     if kind == "sparse":
         return _sparse_rows(column)
-    if _is_text(column.type) or kind in ("category", "text"):
+    if is_text(column.type) or kind in ("category", "text"):
         texts = _texts(column)
         if kind in ("category", "text"):
             values: Any = texts
@@ -191,8 +198,7 @@ def read(column: pa.Array, kind: Kind, form: str) -> Cells:
             values = (_truth(texts) if kind == "boolean" else _numbers_of_text(texts, form))[:, None]
         return Cells(values, texts.null_count)
     if kind == "date":
-        dates = _dates(column)
-        return Cells(dates, column.null_count)
+        return Cells(_dates(column), column.null_count)
     numbers = _numbers(column)
     nans = np.count_nonzero(np.isnan(numbers)) if pa.types.is_floating(column.type) else column.null_count
     return Cells(numbers[:, None], int(nans))
@@ -258,18 +264,20 @@ def _number_form(sample: pa.Array) -> tuple[str, float, str]:
     if share[best] < MOSTLY:
         return "", 0.0, ""
     doubt = ""
-    if best == "marks" and share["comma"] == share["marks"] and not _same(found["comma"], found["marks"]):
+    if (
+        best == "marks"
+        and share["comma"] == share["marks"]
+        and not np.array_equal(found["comma"], found["marks"], True)
+    ):
         doubt = "its commas are read as thousands marks; as decimal commas the numbers would be a thousandth"
     return best + percent, share[best], doubt
 
 
-def _same(first: Floats, second: Floats) -> bool:
-    return bool(np.array_equal(first, second, equal_nan=True))
-
-
 def _truth(texts: pa.Array) -> Floats:
     lower = pc.utf8_lower(texts)
-    true, false = (pc.is_in(lower, value_set=words).to_numpy(zero_copy_only=False) for words in (_TRUE, _FALSE))
+    true, false = (
+        pc.is_in(lower, value_set=pa.array(words)).to_numpy(zero_copy_only=False) for words in (_TRUE, _FALSE)
+    )
     return np.where(true, 1.0, np.where(false, 0.0, np.nan))
 
 
@@ -278,15 +286,13 @@ def _truth(texts: pa.Array) -> Floats:
 
 def _dates(column: pa.Array) -> NDArray[np.datetime64]:
     """Dates of a column that is not text."""
+    lost = np.full(len(column), np.datetime64("NaT", "s"))
     if not pa.types.is_temporal(column.type):
-        return np.full(len(column), np.datetime64("NaT"), dtype="datetime64[s]")
-    if pa.types.is_timestamp(column.type) and column.type.tz:
-        column = column.cast(pa.timestamp(column.type.unit))
+        return lost
     try:
-        column = column.cast(pa.timestamp("s"), safe=False)
+        return np.asarray(column.cast(pa.timestamp("s"), safe=False).to_numpy(zero_copy_only=False))
     except pa.ArrowException:
-        return np.full(len(column), np.datetime64("NaT"), dtype="datetime64[s]")
-    return np.asarray(column.to_numpy(zero_copy_only=False)).astype("datetime64[s]")
+        return lost
 
 
 def _dates_of_text(texts: pa.Array, form: str) -> NDArray[np.datetime64]:

@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 from purely.files import shown
 from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
 
-__all__ = ["ColumnPlan", "Encoded", "Settings", "encode_column", "fit_column", "read_column"]
+__all__ = ["ColumnPlan", "Settings", "encode_column", "fit_column", "read_column"]
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -61,7 +61,7 @@ def _nowhere() -> Places:
 
 @dataclass(frozen=True, eq=False)
 class ColumnPlan:
-    """What becomes of one column.
+    """How the values of one column become features.
 
     Attributes
     ----------
@@ -88,6 +88,15 @@ class ColumnPlan:
         Whether rare and unseen levels share a feature.
     weights : ndarray of float
         Of words the inverse document frequencies.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from purely.tables import TableEncoder
+    >>> encoder = TableEncoder().fit(pd.DataFrame({"city": ["Rome", "Oslo", "Rome", "Oslo"]}))
+    >>> plan = encoder.report_.columns[0]
+    >>> plan.name, plan.kind, plan.levels
+    ('city', 'category', ('Oslo', 'Rome'))
     """
 
     name: str
@@ -147,21 +156,12 @@ class ColumnPlan:
 
 
 @dataclass(frozen=True)
-class Encoded:
-    """Features of rows, with counts of what was ignored.
+class Block:
+    """Features of a column's cells, and how many values did not occur in `fit` or could not be read."""
 
-    Attributes
-    ----------
-    matrix : ndarray or CSR matrix of shape (n, n_features)
-    unseen : dict of str to int
-        By column, values that did not occur in `fit` and are ignored.
-    unreadable : dict of str to int
-        By column, values that cannot be read, or are infinite, and count as missing.
-    """
-
-    matrix: Any
-    unseen: dict[str, int]
-    unreadable: dict[str, int]
+    features: Any
+    n_unseen: int = 0
+    n_unreadable: int = 0
 
 
 # -- fit --------------------------------------------------------------------------------------------------------------
@@ -170,20 +170,16 @@ class Encoded:
 def fit_column(name: str, column: pa.Array, settings: Settings) -> tuple[ColumnPlan, Cells]:
     """What becomes of a column, and its cells."""
     found = guess(name, column)
-    plan = ColumnPlan(name, found.kind, warning=found.warning, form=found.form)
-    if found.cells is None:
-        missing = int(column.null_count)
-        return replace(plan, action=f"dropped: {found.reason}", n_missing=missing), Cells(None, missing)
-    plan = replace(plan, n_missing=found.cells.n_missing)
+    plan = ColumnPlan(name, found.kind, f"dropped: {found.reason}", found.warning, int(column.null_count), found.form)
     cells = found.cells
-    if plan.kind in ("number", "boolean", "date", "vector"):
-        plan = _fit_numbers(plan, cells.values, settings)
-    elif plan.kind == "category":
-        plan = _fit_category(plan, cells.values, settings)
-    elif plan.kind == "text":
+    if cells is None:
+        return plan, Cells(None, plan.n_missing)
+    plan = replace(plan, n_missing=cells.n_missing)
+    if plan.kind == "text":
         plan, cells = _fit_text(plan, cells, settings)
     else:
-        plan = _fit_sparse(plan, cells.values)
+        fitters = {"category": _fit_category, "sparse": _fit_sparse}
+        plan = fitters.get(plan.kind, _fit_numbers)(plan, cells.values, settings)
     if not plan.n_features:
         plan = replace(plan, kind="dropped", action=f"dropped: {plan.action}")
     return plan, cells
@@ -229,16 +225,10 @@ def _said_of_numbers(plan: ColumnPlan, n: int, infinite: int) -> str:
         lost.append(f"{infinite:,} infinite or beyond 1e100, taken as missing")
     if not plan.places.size:
         return "only whether it is missing: " + "; ".join(lost) if lost else "one value in every row"
-    written = {
-        "marks": "thousands marks (1,234.5)",
-        "comma": "decimal commas (3,5)",
-        "plain%": "per cent (5 %)",
-        "marks%": "per cent, thousands marks (1,234 %)",
-        "comma%": "per cent, decimal commas (3,5 %)",
-    }
-    usual = "0 and 1" if plan.kind == "boolean" else "as it is"
-    form = [written[plan.form]] if plan.form in written else []
-    return "; ".join([*form, *lost]) or usual
+    written = {"marks": "thousands marks (1,234.5)", "comma": "decimal commas (3,5)"}
+    form = plan.form.removesuffix("%")
+    said = ["per cent"] * (form != plan.form) + [text for known, text in written.items() if form == known] + lost
+    return "; ".join(said) or ("0 and 1" if plan.kind == "boolean" else "as it is")
 
 
 def _share(count: int, n: int) -> str:
@@ -294,7 +284,7 @@ def _fit_text(plan: ColumnPlan, cells: Cells, settings: Settings) -> tuple[Colum
     return plan, Cells(counts, cells.n_missing)
 
 
-def _fit_sparse(plan: ColumnPlan, rows: sp.csr_matrix) -> ColumnPlan:
+def _fit_sparse(plan: ColumnPlan, rows: sp.csr_matrix, settings: Settings) -> ColumnPlan:
     """Columns that occur: what an index may be is not bounded, what is built is bounded by what the file holds."""
     places = np.unique(rows.indices).astype(np.int64)
     if not places.size:
@@ -315,43 +305,25 @@ def read_column(plan: ColumnPlan, column: pa.Array) -> Cells:
     return Cells(sp.csr_matrix(counter.transform(cells.values.fill_null("").to_pylist())), cells.n_missing)
 
 
-def encode_column(plan: ColumnPlan, cells: Cells, into: Floats | None) -> tuple[Any, int, int]:
-    """Features of cells, written into a dense array or returned as a sparse block; values unseen and unreadable."""
-    if plan.kind in ("number", "boolean", "date", "vector"):
-        out = np.zeros((len(cells.values), plan.n_features)) if into is None else into
-        unreadable = _encode_numbers(plan, cells, out)
-        return (sp.csr_matrix(out) if into is None else None), 0, unreadable
-    block, unseen, unreadable = {"category": _encode_category, "text": _encode_text, "sparse": _encode_sparse}[
-        plan.kind
-    ](plan, cells)
-    if into is None:
-        return block, unseen, unreadable
-    rows = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-    into[rows, block.indices] = block.data
-    return None, unseen, unreadable
+def encode_column(plan: ColumnPlan, cells: Cells) -> Block:
+    """Features of cells, as an array or a CSR matrix."""
+    encoders = {"category": _encode_category, "text": _encode_text, "sparse": _encode_sparse}
+    return encoders.get(plan.kind, _encode_numbers)(plan, cells)
 
 
-def _encode_numbers(plan: ColumnPlan, cells: Cells, out: Floats) -> int:
+def _encode_numbers(plan: ColumnPlan, cells: Cells) -> Block:
     values = _date_parts(cells.values, plan.origin) if plan.kind == "date" else cells.values
-    if not len(values):
-        return 0
-    lost = np.zeros(len(values), dtype=bool)
-    for j, place in enumerate(plan.places):
-        v = values[:, place]
-        if not (v.min() >= -LARGEST and v.max() <= LARGEST):  # NaN is in no range
-            usable = np.abs(v) <= LARGEST
-            lost |= ~usable
-            v = np.where(usable, v, plan.fill[j])
-        np.subtract(v, plan.centre[j], out=out[:, j], casting="same_kind")
-        out[:, j] *= 1.0 / plan.scale[j]
-    if not plan.places.size:
-        lost = ~(np.abs(values[:, 0]) <= LARGEST)
+    out = np.zeros((len(values), plan.n_features))
+    usable = np.abs(values[:, plan.places if plan.places.size else [0]]) <= LARGEST  # NaN is in no range
+    filled = np.where(usable, values[:, plan.places], plan.fill)
+    out[:, : plan.places.size] = (filled - plan.centre) * (1.0 / plan.scale)
+    lost = ~usable.all(axis=1)
     if plan.missing:
         out[:, -1] = lost
-    return max(0, int(lost.sum()) - cells.n_missing)
+    return Block(out, n_unreadable=max(0, int(lost.sum()) - cells.n_missing))
 
 
-def _encode_category(plan: ColumnPlan, cells: Cells) -> tuple[sp.csr_matrix, int, int]:
+def _encode_category(plan: ColumnPlan, cells: Cells) -> Block:
     place = pc.index_in(cells.values, value_set=pa.array(plan.levels, type=pa.string()))
     codes = np.asarray(pc.fill_null(place, -1).to_numpy(zero_copy_only=False), dtype=np.int64)
     absent = np.asarray(cells.values.is_null().to_numpy(zero_copy_only=False))
@@ -363,14 +335,14 @@ def _encode_category(plan: ColumnPlan, cells: Cells) -> tuple[sp.csr_matrix, int
     told = codes >= 0
     indptr = np.concatenate([[0], np.cumsum(told)])
     block = sp.csr_matrix((np.ones(indptr[-1]), codes[told], indptr), shape=(len(codes), plan.n_features))
-    return block, 0 if plan.other else int(unknown.sum()), 0
+    return Block(block, n_unseen=0 if plan.other else int(unknown.sum()))
 
 
-def _encode_text(plan: ColumnPlan, cells: Cells) -> tuple[sp.csr_matrix, int, int]:
-    return sp.csr_matrix(normalize(cells.values.astype(np.float64) @ sp.diags(plan.weights))), 0, 0
+def _encode_text(plan: ColumnPlan, cells: Cells) -> Block:
+    return Block(sp.csr_matrix(normalize(cells.values.astype(np.float64) @ sp.diags(plan.weights))))
 
 
-def _encode_sparse(plan: ColumnPlan, cells: Cells) -> tuple[sp.csr_matrix, int, int]:
+def _encode_sparse(plan: ColumnPlan, cells: Cells) -> Block:
     rows = cells.values
     at = np.minimum(np.searchsorted(plan.places, rows.indices), plan.places.size - 1)
     known = plan.places[at] == rows.indices
@@ -378,4 +350,4 @@ def _encode_sparse(plan: ColumnPlan, cells: Cells) -> tuple[sp.csr_matrix, int, 
     kept = known & good
     indptr = np.concatenate([[0], np.cumsum(kept)])[rows.indptr]
     block = sp.csr_matrix((rows.data[kept], at[kept], indptr), shape=(rows.shape[0], plan.places.size))
-    return block, int(np.count_nonzero(~known)), int(np.count_nonzero(~good))
+    return Block(block, int(np.count_nonzero(~known)), int(np.count_nonzero(~good)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -18,10 +17,10 @@ from purely.base import with_parameters
 from purely.checks import check_choice, check_number
 from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
-from purely.tables.columns import ColumnPlan, Encoded, Settings, encode_column, fit_column, read_column
-from purely.tables.errors import TableError, nearest, shown
+from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
+from purely.tables.errors import TableError, nearest, refuse_twins, shown
 
-__all__ = ["EncodingReport", "Origin", "TableEncoder", "TableWarning"]
+__all__ = ["Encoded", "EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
 #: More columns than this, or fewer non-zero entries than this share, and the matrix is sparse.
 DENSE_COLUMNS, DENSE_SHARE = 200, 0.2
@@ -29,6 +28,33 @@ DENSE_COLUMNS, DENSE_SHARE = 200, 0.2
 
 class TableWarning(PurelyWarning):
     """A column of a table that the user should look at."""
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Features of rows, with counts of what was ignored.
+
+    Attributes
+    ----------
+    matrix : ndarray or CSR matrix of shape (n, n_features)
+    unseen : dict of str to int
+        By column, values that did not occur in `fit` and are ignored.
+    unreadable : dict of str to int
+        By column, values that cannot be read, or are infinite, and count as missing.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from purely.tables import TableEncoder
+    >>> encoder = TableEncoder().fit(pd.DataFrame({"age": [31, 29, 52], "city": ["Rome", "Oslo", "Rome"]}))
+    >>> encoded = encoder.encode(pd.DataFrame({"age": ["40", "old"], "city": ["Rome", "Oslo"]}))
+    >>> encoded.matrix.shape, encoded.unseen, encoded.unreadable
+    ((2, 3), {}, {'age': 1})
+    """
+
+    matrix: Any
+    unseen: dict[str, int]
+    unreadable: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -40,6 +66,14 @@ class EncodingReport:
     columns : tuple of ColumnPlan
     n_rows, n_features : int
     sparse : bool
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from purely.tables import TableEncoder
+    >>> report = TableEncoder().fit(pd.DataFrame({"age": [31, 29, 52], "one": 1})).report_
+    >>> report.n_rows, report.n_features, [plan.kind for plan in report.columns]
+    (3, 1, ['number', 'dropped'])
     """
 
     columns: tuple[ColumnPlan, ...]
@@ -66,6 +100,13 @@ class Origin:
         The label column, the values of positives and of known negatives.
     ids : tuple of str
         Columns that are carried to the output.
+
+    Examples
+    --------
+    >>> from purely.tables import Origin
+    >>> origin = Origin("customers.csv", 400, label="fraud", positive="1", ids=("customer",))
+    >>> origin.label, origin.negative
+    ('fraud', None)
     """
 
     file: str
@@ -152,7 +193,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ----------
         X : pyarrow Table or RecordBatch, pandas or polars frame
         y : ignored
-            The labels have no part in it.
+            Labels are not used.
 
         Returns
         -------
@@ -180,9 +221,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         settings = self._settings()
         table = as_table(X)
         names = list(table.column_names)
-        if len(set(names)) < len(names):
-            twice = next(n for n in names if names.count(n) > 1)
-            raise TableError(f"the table has {names.count(twice)} columns named {shown(twice)!r}; rename one.")
+        refuse_twins(names, "the table")
         if table.num_rows == 0 or not names:
             raise TableError("the table has no rows or no columns to make features of.")
         fitted = [fit_column(name, _combined(table.column(name)), settings) for name in names]
@@ -215,14 +254,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         # by columns: each is written in one run
         matrix = None if self.report_.sparse else np.zeros(shape, dtype=self.dtype, order="F")
         for plan, own in zip(self._used, cells, strict=True):
-            into = None if matrix is None else matrix[:, at : at + plan.n_features]
-            block, n_unseen, n_unreadable = encode_column(plan, own, into)
-            blocks.append(block)
+            block = encode_column(plan, own)
+            unseen |= {plan.name: block.n_unseen} if block.n_unseen else {}
+            unreadable |= {plan.name: block.n_unreadable} if block.n_unreadable else {}
+            features = block.features
+            if matrix is None:
+                blocks.append(sp.csr_matrix(features))
+            elif sp.issparse(features):
+                entries = features.tocoo()
+                matrix[entries.row, at + entries.col] = entries.data
+            else:
+                matrix[:, at : at + plan.n_features] = features
             at += plan.n_features
-            unseen |= {plan.name: n_unseen} if n_unseen else {}
-            unreadable |= {plan.name: n_unreadable} if n_unreadable else {}
         if matrix is None:
-            return Encoded(sp.csr_matrix(sp.hstack(blocks, format="csr"), dtype=self.dtype), unseen, unreadable)
+            matrix = sp.csr_matrix(sp.hstack(blocks, format="csr"), dtype=self.dtype)
         return Encoded(matrix, unseen, unreadable)
 
     @property
@@ -258,17 +303,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return Settings(levels, count, words, self.scale)
 
     def _columns_of(self, X: Any) -> list[Any]:
-        if hasattr(X, "num_rows") and hasattr(X, "schema"):
-            names: Sequence[str] = X.schema.names
-        else:
-            X = as_table(X)
-            names = X.column_names
-        known = set(names)
-        absent = [name for name in self.columns_ if name not in known]
-        if absent:
+        table = as_table(X)
+        names, known = table.column_names, set(table.column_names)
+        if absent := [name for name in self.columns_ if name not in known]:
             several = f" and {len(absent) - 1} more that the model uses" if len(absent) > 1 else " that the model uses"
             raise TableError(f"the table has no column {shown(absent[0])!r}{several}; {nearest(absent[0], names)}")
-        return [_combined(X.column(names.index(name))) for name in self.columns_]
+        return [_combined(table.column(name)) for name in self.columns_]
 
 
 def as_table(X: Any) -> pa.Table:
@@ -289,11 +329,6 @@ def as_table(X: Any) -> pa.Table:
     raise TypeError(f"a table must be a pyarrow Table or RecordBatch or a data frame; {type(X).__name__} was given.")
 
 
-def _combined(column: pa.Array | pa.ChunkedArray) -> pa.Array:
-    """One contiguous array from a column that may be in chunks."""
-    if not isinstance(column, pa.ChunkedArray):
-        return column
-    if column.num_chunks == 1:
-        return column.chunk(0)
-    combined = column.combine_chunks()
-    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+def _combined(column: pa.ChunkedArray) -> pa.Array:
+    """One contiguous array."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from purely.files import shown
 
-__all__ = ["TableError", "nearest", "shown"]
+__all__ = ["TableError", "listed", "nearest", "refuse_twins", "shown", "similar"]
 
 #: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
 RESEMBLANCE = 0.75
@@ -17,12 +17,30 @@ class TableError(ValueError):
     """A file or table that cannot be used; the message says which, where, and what to do about it."""
 
 
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """The first few names, for a sentence."""
+    found = list(names)
+    return ", ".join(repr(shown(name, 30)) for name in found[:most]) + (", ..." if len(found) > most else "")
+
+
+def similar(name: str, known: Iterable[str]) -> str:
+    """A half-sentence that offers the known name that resembles most; empty where none does."""
+    by_fold = {n.casefold(): n for n in reversed(list(known))}
+    close = difflib.get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=RESEMBLANCE)
+    return f"did you mean {shown(by_fold[close[0]])!r}?" if close else ""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A half-sentence that offers the known name that resembles most, or lists some of them."""
     names = list(known)
-    by_fold = {n.casefold(): n for n in reversed(names)}
-    close = difflib.get_close_matches(name.casefold(), list(by_fold), n=1, cutoff=RESEMBLANCE)
-    if close:
-        return f"did you mean {shown(by_fold[close[0]])!r}?"
-    listed = ", ".join(repr(shown(n, 30)) for n in names[:8]) + (", ..." if len(names) > 8 else "")
-    return f"it has: {listed or 'nothing'}."
+    return similar(name, names) or f"it has: {listed(names, 8) or 'nothing'}."
+
+
+def refuse_twins(names: Sequence[str], file: str) -> None:
+    """Refuse a table in which two columns have the same name."""
+    met: set[str] = set()
+    for name in names:
+        if name in met:
+            twins = f"{names.count(name)} columns named {shown(name)!r}"
+            raise TableError(f"{file} has {twins}; give each a name of its own.")
+        met.add(name)

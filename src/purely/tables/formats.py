@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import zipfile
 from contextlib import suppress
@@ -16,10 +15,10 @@ from purely.tables._arrow import ArrowSource
 from purely.tables._csv import CSVSource
 from purely.tables._excel import ExcelSource
 from purely.tables._matrices import LibsvmSource, NPZSource
-from purely.tables.errors import RESEMBLANCE, TableError, shown
+from purely.tables.errors import TableError, shown, similar
 from purely.tables.source import MAX_EXPANSION, TableSource
 
-__all__ = ["FORMATS", "open_table", "read_table"]
+__all__ = ["COMPRESSIONS", "FORMATS", "named_format", "open_table", "read_table"]
 
 #: Formats by name, with the file endings that stand for them.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -95,20 +94,18 @@ def open_table(
     try:
         stream = open_input(path)
     except MissingFileError as error:
-        raise TableError(f"{name}: there is no such file{_similar_file(Path(path))}.") from error
+        offered = _similar_file(Path(path))
+        raise TableError(f"{name}: there is no such file{f'; {offered}' if offered else ''}.") from error
     except FileError as error:
         raise TableError(str(error)) from error
     found, compression = _find_format(path, name, stream, format)
     if found in ("csv", "tsv"):
-        if found == "tsv" and delimiter is None:
-            delimiter = "\t"
+        delimiter = "\t" if found == "tsv" and delimiter is None else delimiter
         return CSVSource(name, stream, compression, delimiter=delimiter, encoding=encoding, header=header)
     if found == "libsvm":
         return LibsvmSource(name, stream, compression)
-    if found == "npz":
-        return NPZSource(name, stream, max_expansion)
-    if found == "excel":
-        return ExcelSource(name, stream, max_expansion)
+    if found in ("npz", "excel"):
+        return (NPZSource if found == "npz" else ExcelSource)(name, stream, max_expansion)
     return ArrowSource(name, stream, found, max_expansion)
 
 
@@ -125,11 +122,8 @@ def _find_format(
         raise TableError(f"{name} is an Excel file of the old kind; save it as .xlsx or CSV.")
     if what == "zip":
         what = _kind_of_zip(stream)
-    endings = [ending.lower() for ending in Path(path).suffixes]
+    by_name, named = named_format(path)
     is_file = os.fspath(path) != STDIN and os.path.isfile(path)
-    named = COMPRESSIONS.get(endings[-1]) if endings and is_file else None
-    ending = (endings[:-1] if named else endings)[-1:]
-    by_name = next((f for f, known in FORMATS.items() if ending and ending[0] in known), None)
     packed = what if what in COMPRESSIONS.values() else None
     if is_file and named != packed:
         if named:
@@ -154,6 +148,13 @@ def _find_format(
     return found, packed
 
 
+def named_format(path: str | os.PathLike[str]) -> tuple[str | None, str | None]:
+    """Format and compression that the name of a file says; None where it says nothing."""
+    endings = [ending.lower() for ending in Path(path).suffixes]
+    packed = COMPRESSIONS.get(endings.pop()) if endings and endings[-1] in COMPRESSIONS else None
+    return next((name for name, known in FORMATS.items() if endings and endings[-1] in known), None), packed
+
+
 def _kind_of_zip(stream: IO[bytes]) -> str:
     """What a ZIP archive is, by the files in it."""
     names: list[str] = []
@@ -167,11 +168,9 @@ def _kind_of_zip(stream: IO[bytes]) -> str:
 
 def _similar_file(path: Path) -> str:
     try:
-        siblings = [p.name for p in path.parent.iterdir()]
+        return similar(path.name, (sibling.name for sibling in path.parent.iterdir()))
     except OSError:
         return ""
-    close = difflib.get_close_matches(path.name, siblings, n=1, cutoff=RESEMBLANCE)
-    return f"; did you mean {shown(close[0])!r}?" if close else ""
 
 
 def read_table(path: str | os.PathLike[str], **options: Any) -> pa.Table:

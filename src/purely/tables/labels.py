@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from purely.label_words import find_meaning, says
+from purely.tables.cells import plain
 from purely.tables.errors import TableError, nearest, shown
 
 __all__ = ["LabelRule", "LabelValues", "find_label_rule"]
@@ -66,9 +67,7 @@ class LabelValues:
             raise TableError(
                 f"{self.file}: a label has to be a number or a word; {shown(self.column)!r} has values of type {kind}."
             )
-        if pa.types.is_dictionary(kind):
-            column = column.cast(kind.value_type)
-        coded = pc.fill_null(column.cast(pa.string()), "").dictionary_encode()
+        coded = pc.fill_null(plain(column).cast(pa.string()), "").dictionary_encode()
         places = np.asarray(coded.indices.to_numpy(zero_copy_only=False), dtype=np.intp)
         spelt = coded.dictionary.to_pylist()
         often = np.bincount(places, minlength=len(spelt))
@@ -114,6 +113,16 @@ class LabelRule:
         Whether the positive value was asked for.
     guessed : bool
         True where no value says what it means and the greater was taken as positive.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from purely.tables import find_label_rule
+    >>> rule = find_label_rule("fraud", {"1": 90, "0": 20, "": 400})
+    >>> rule.positive, rule.n_positive, rule.negative
+    ('1', 90, '0')
+    >>> rule.of(pa.array(["1", "0", None])).tolist()
+    [1, -1, 0]
     """
 
     column: str
@@ -168,7 +177,7 @@ class LabelRule:
         if self.negative is not None:
             found.append(
                 f"{self.n_negative:,} rows are known negatives ({column!r} is {shown(self.negative, 20)!r}): they are "
-                "set aside for learning, and 'purely evaluate' tests on them (--negative none counts them as "
+                "not used for learning, and 'purely evaluate' tests on them (--negative none counts them as "
                 "unlabelled)."
             )
         others = {

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from purely.assumptions import LEAK, STRONG, column_areas
 from purely.folds import row_keys
+from purely.tables.cells import is_text
 from purely.tables.encoder import TableEncoder
-from purely.tables.errors import shown
+from purely.tables.errors import listed
 
 __all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
 
@@ -138,7 +139,7 @@ def count_empty(table: pa.Table) -> int:
     """Count rows without a value in any column."""
     empty = np.ones(table.num_rows, dtype=bool)
     for column in table.columns:
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if is_text(column.type):
             column = pc.if_else(pc.equal(pc.utf8_trim_whitespace(column), ""), None, column)
         empty &= column.is_null().to_numpy()
     return int(empty.sum())
@@ -146,6 +147,6 @@ def count_empty(table: pa.Table) -> int:
 
 def said_of_leaks(leaks: list[Leak]) -> str:
     """One line about leaks, for commands that go on all the same."""
-    names = ", ".join(repr(shown(leak.column, 30)) for leak in leaks[:4]) + (", ..." if len(leaks) > 4 else "")
+    names = listed([leak.column for leak in leaks], 4)
     several = "columns may give" if len(leaks) > 1 else "column may give"
     return f"{len(leaks)} {several} the label away: {names}. 'purely inspect' says why; --drop leaves a column out."

@@ -7,18 +7,17 @@ import gzip
 import io
 import lzma
 import os
-import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any
 
 import pyarrow as pa
 
 from purely.files import reason
-from purely.tables.errors import TableError, nearest, shown
+from purely.tables.errors import TableError, listed, nearest, refuse_twins, shown
 
-__all__ = ["BATCH_ROWS", "MAX_EXPANSION", "Pair", "Stream", "TableSource", "explained"]
+__all__ = ["BATCH_ROWS", "MAX_EXPANSION", "HeldTable", "Joined", "Pair", "PlacedSource", "Stream", "TableSource"]
 
 #: Rows of a batch where the format leaves the choice.
 BATCH_ROWS = 1 << 16
@@ -27,12 +26,14 @@ MAX_EXPANSION, SMALL_BYTES = 100.0, 1 << 26
 
 
 class TableSource(ABC):
-    """A table that was opened: its columns, and its rows in batches, as often as asked for.
+    r"""A table that was opened: its columns, and its rows in batches, as often as asked for.
 
     Attributes
     ----------
     name : str
         The file as messages show it.
+    size : int
+        Bytes of the file.
     schema : pyarrow.Schema
         Names and types of the columns; those of text files are strings, just as they stand in the file.
     done : float
@@ -41,14 +42,27 @@ class TableSource(ABC):
         Number of the last batch's first record; records count from 1.
     notes : list of str
         What was assumed, one sentence each.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from purely.tables import open_table
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "small.csv"
+    >>> _ = path.write_text("a,b\n1,x\n2,y\n")
+    >>> source = open_table(path)
+    >>> [batch.to_pylist() for batch in source.batches(["b"])], source.done
+    ([[{'b': 'x'}, {'b': 'y'}]], 1.0)
     """
 
     def __init__(self, name: str, stream: IO[bytes], compression: str | None = None) -> None:
         self.name, self.stream, self.compression = name, stream, compression
         self.size = os.fstat(stream.fileno()).st_size
-        self.schema = pa.schema([])
         self.done, self.first = 0.0, 1
         self.notes: list[str] = []
+
+    def _set_schema(self, schema: pa.Schema) -> None:
+        refuse_twins(schema.names, self.name)
+        self.schema = schema
 
     @property
     def names(self) -> list[str]:
@@ -59,17 +73,20 @@ class TableSource(ABC):
         """Record batches of the named columns, in that order, in the order of the file."""
         wanted = list(self.names if columns is None else columns)
         self.check_columns(wanted)
-        n_read = 0
-        self.done = 0.0
+        self.done, self._n_before = 0.0, 0
         for batch in self._read(wanted):
             if batch.num_rows:
-                self.first, n_read = n_read + 1, n_read + batch.num_rows
+                self.first, self._n_before = self._n_before + 1, self._n_before + batch.num_rows
                 yield batch
         self.done = 1.0
 
     @abstractmethod
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """What :meth:`batches` yields."""
+
+    def close(self) -> None:
+        """Close the file of a table that is not read again."""
+        self.stream.close()
 
     def check_columns(self, names: Sequence[str], role: str = "column") -> None:
         """Refuse names that the table does not have."""
@@ -78,28 +95,27 @@ class TableSource(ABC):
             if name not in known:
                 raise TableError(f"{self.name} has no {role} {shown(name)!r}; {nearest(name, self.names)}")
 
-    def _set_schema(self, schema: pa.Schema) -> None:
-        names, met = list(schema.names), set()
-        for name in names:
-            if name in met:
-                raise TableError(
-                    f"{self.name} has {names.count(name)} columns named {shown(name)!r}; give each a name of its own."
-                )
-            met.add(name)
-        self.schema = schema
+    def _schema_of(self, columns: Sequence[str]) -> pa.Schema:
+        return pa.schema([self.schema.field(name) for name in columns])
+
+    def _note_progress(self) -> None:
+        self.done = min(1.0, self.stream.tell() / max(1, self.size))
 
     @contextmanager
-    def _open_text(self) -> Iterator[Any]:
-        """The file's bytes from the start, decompressed."""
+    def _opened(self, what: str) -> Iterator[Any]:
+        """The file's bytes from the start, decompressed; what a library says of a damaged file becomes a sentence."""
         self.stream.seek(0)
         try:
             yield decompressed(self.stream, self.compression)
-        except (OSError, EOFError, lzma.LZMAError, zlib.error) as error:
-            if isinstance(error, BrokenPipeError):
-                raise
-            why = reason(error) if isinstance(error, OSError) else shown(error, 100).rstrip(".")
-            damaged = f"is damaged or cut off ({self.compression})" if self.compression else "cannot be read"
-            raise TableError(f"{self.name} {damaged}: {why}.") from error
+        except (TableError, BrokenPipeError, ModuleNotFoundError):
+            raise
+        except Exception as error:  # a damaged file makes its reader raise whatever its bytes lead to
+            if isinstance(error, OSError) and error.errno:
+                raise TableError(f"{self.name} cannot be read: {reason(error)}.") from error
+            why = shown(str(error).split("\n")[0], 100).rstrip(".")
+            raise TableError(
+                f"{self.name} is damaged or cut off, or not {what} ({why}); write or copy it again."
+            ) from error
 
     def _refuse_bomb(self, n_bytes: int, max_expansion: float) -> None:
         """Refuse a file that unpacks to something out of proportion."""
@@ -109,6 +125,19 @@ class TableSource(ABC):
                 f"{self.name} unpacks to {n_bytes / 1e6:,.0f} MB, {times:,} times its size, and could exhaust the "
                 f"memory; if you trust it, read it with --max-expansion {times}."
             )
+
+
+class HeldTable(TableSource):
+    """A table that is held in memory, because its format cannot be read in parts."""
+
+    def _hold(self, table: pa.Table) -> None:
+        self._table = table
+        self._set_schema(table.schema)
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        for batch in self._table.select(columns).to_batches(max_chunksize=BATCH_ROWS):
+            yield batch
+            self.done = min(1.0, (self._n_before + batch.num_rows) / self._table.num_rows)
 
 
 class Stream(io.RawIOBase):
@@ -135,68 +164,81 @@ def decompressed(stream: IO[bytes], compression: str | None) -> Any:
     return openers[compression](stream)
 
 
-@contextmanager
-def explained(source: TableSource, what: str) -> Iterator[None]:
-    """Turn what a library says about a damaged file into a sentence."""
-    try:
-        yield
-    except (TableError, BrokenPipeError):
-        raise
-    except (pa.ArrowException, OSError, ValueError, LookupError, OverflowError, MemoryError, RuntimeError) as error:
-        why = shown(str(error).split("\n")[0], 100).rstrip(".")
-        raise TableError(f"{source.name} is damaged or not {what} ({why}); write or copy it again.") from error
+class PlacedSource(TableSource):
+    """A table with further columns that its place says: each has one value, or none, in all rows."""
+
+    def __init__(self, below: TableSource, said: Iterable[tuple[str, str | None]]) -> None:
+        self.below, self.name, self.notes, self.size = below, below.name, below.notes, below.size
+        self.said = {name: pa.scalar(value, pa.string()) for name, value in said if name not in below.names}
+        self._set_schema(pa.schema([*below.schema, *((name, pa.string()) for name in self.said)]))
+
+    def close(self) -> None:
+        """Close the file of a table that is not read again."""
+        self.below.close()
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        own = [name for name in columns if name not in self.said]
+        for batch in self.below.batches(own or self.below.names[:1]):  # rows are counted by some column
+            self.done = self.below.done
+            placed = {name: pa.repeat(value, batch.num_rows) for name, value in self.said.items()}
+            placed |= dict(zip(batch.schema.names, batch.columns, strict=True))
+            yield pa.record_batch([placed[name] for name in columns], names=columns)
 
 
-class Pair(TableSource):
-    """Positives in one file and the pool in another, as one table of the columns that both have.
+class Joined(TableSource):
+    """Several tables, one after another, as one table of the columns that each of them has.
+
+    Records count through, or from 1 in each part where `anew` is True.
+    """
+
+    anew = False
+
+    def __init__(self, name: str, parts: Sequence[Any]) -> None:
+        self.name, self._parts, self.size = name, parts, 0
+        schemas, notes = [], dict[str, None]()
+        for part in parts:
+            with self._opened_part(part) as source:
+                schemas.append((source.name, source.schema))
+                self.size += source.size
+                notes |= dict.fromkeys(source.notes)
+        shared = list(dict.fromkeys(name for _, schema in schemas for name in schema.names))
+        for file, schema in schemas:
+            known = set(schema.names)
+            if absent := [name for name in shared if name not in known]:
+                notes[f"left out, because {file} does not have them: {listed(absent)}."] = None
+                shared = [name for name in shared if name in known]
+            if not set(shared) - {Pair.LABEL}:
+                both = f"{listed(schemas[0][1].names)}; {listed(schema.names)}"
+                raise TableError(f"{self.name}: the files have no column in common ({both}); they are matched by name.")
+        self.notes = list(notes)
+        types = {name: {schema.field(name).type for _, schema in schemas} for name in shared}
+        self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in types.items()]))
+
+    def _opened_part(self, part: Any) -> AbstractContextManager[TableSource]:
+        """A part, open: one at a time, since there may be more of them than a process may open."""
+        return nullcontext(part)
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        schema, before = self._schema_of(columns), 0
+        for part in self._parts:
+            with self._opened_part(part) as source:
+                self._n_before *= not self.anew
+                for batch in source.batches(columns):
+                    self.done = (before + source.done * source.size) / max(1, self.size)
+                    yield batch.cast(schema)
+                before += source.size
+
+
+class Pair(Joined):
+    """Positives in one file and the pool in another.
 
     The column :attr:`LABEL` is 1 for the rows of the first file and empty for those of the second; records are numbered
     in each file by itself.
     """
 
     LABEL = "(file)"
+    anew = True
 
     def __init__(self, positives: TableSource, pool: TableSource) -> None:
-        self.parts = (positives, pool)
-        self.name, self.done, self.first = f"{positives.name} and {pool.name}", 0.0, 1
-        shared = [name for name in positives.names if name in set(pool.names)]
-        if not shared:
-            raise TableError(
-                f"{self.name} have no column in common ({_listed(positives.names)}; {_listed(pool.names)}); they are "
-                "matched by name."
-            )
-        self.notes = [
-            f"left out, because only {part.name} has them: {_listed(alone)}."
-            for part in self.parts
-            if (alone := [name for name in part.names if name not in set(shared)])
-        ]
-        self.notes += [note for part in self.parts for note in part.notes]
-        types = [[part.schema.field(name).type for part in self.parts] for name in shared]
-        fields = [(n, one if one == other else pa.string()) for n, (one, other) in zip(shared, types, strict=True)]
-        self.schema = pa.schema([*fields, (self.LABEL, pa.string())])
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """Record batches of the named columns: those of the positives, then those of the pool."""
-        wanted = list(self.names if columns is None else columns)
-        self.check_columns(wanted)
-        schema = pa.schema([self.schema.field(name) for name in wanted])
-        for place, part in enumerate(self.parts):
-            label = pa.scalar(None if place else "1", pa.string())
-            for batch in part.batches([name for name in wanted if name != self.LABEL]):
-                self.first, self.done = part.first, 0.5 * (place + part.done)
-                yield pa.record_batch(
-                    [
-                        pa.repeat(label, batch.num_rows)
-                        if field.name == self.LABEL
-                        else batch.column(field.name).cast(field.type)
-                        for field in schema
-                    ],
-                    schema=schema,
-                )
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(shown(n, 30)) for n in names[:5]) + (", ..." if len(names) > 5 else "")
+        parts = [PlacedSource(positives, [(self.LABEL, "1")]), PlacedSource(pool, [(self.LABEL, None)])]
+        super().__init__(f"{positives.name} and {pool.name}", parts)

@@ -15,6 +15,7 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
 from purely.files import is_stream, replacing, shown
+from purely.tables.cells import is_text, plain
 from purely.tables.errors import TableError
 
 __all__ = ["TableWriter", "said_of_formulas", "writing_table"]
@@ -62,12 +63,10 @@ class TableWriter:
 
     def _printable(self, column: pa.Array) -> pa.Array:
         """A column that CSV can hold; formulas are counted, and escaped where that was asked for."""
-        kind = column.type
-        if pa.types.is_dictionary(kind):
-            column = column.cast(kind.value_type)
-        elif pa.types.is_nested(kind) or pa.types.is_decimal(kind):
+        column = plain(column)
+        if pa.types.is_nested(column.type) or pa.types.is_decimal(column.type):
             column = pa.array([None if v is None else str(v) for v in column.to_pylist()], pa.string())
-        if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        if not is_text(column.type):
             return column
         risky = pc.and_(
             pc.match_substring_regex(column, _FORMULA), pc.invert(pc.match_substring_regex(column, _NUMBER))
