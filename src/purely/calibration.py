@@ -16,17 +16,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
 from purely.checks import check_choice
 from purely.class_prior import check_class_prior
+from purely.typing import Floats, Indices
 
 __all__ = ["ScoreCalibration", "calibrate_scores"]
 
-Floats = NDArray[np.float64]
 
 #: Ways to calibrate, by name.
 CALIBRATIONS = ("averaged", "isotonic", "sigmoid")
@@ -192,7 +192,7 @@ def _averaged(
     return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
 
 
-def _groups(score: Floats) -> NDArray[np.intp]:
+def _groups(score: Floats) -> Indices:
     """Group of each of the sorted scores: equal scores together, and at most LARGEST_GROUPS of about equal size.
 
     Scores that differ by rounding only are equal: the step between two groups is not to hang on the last digit.

@@ -14,9 +14,6 @@ from sklearn.utils import check_random_state, column_or_1d
 
 __all__ = [
     "LARGEST_VALUE",
-    "Floats",
-    "Indices",
-    "Mask",
     "RandomState",
     "check_choice",
     "check_column",
@@ -31,9 +28,6 @@ __all__ = [
     "words_named",
 ]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 Choice = TypeVar("Choice")
 #: What decides about everything that is drawn: an int, a generator of NumPy's older kind, or None for its global one.
 RandomState = int | np.random.RandomState | None

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from purely.checks import check_number, level_to_z
 from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
+from purely.typing import Floats
 
 __all__ = [
     "ClassPriors",
@@ -213,7 +213,7 @@ class Prior(Sentence):
         """Both ends of the interval."""
         return self.low, self.high
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Floats:
         """Draws of the class prior, for intervals of what depends on it.
 
         Their log-odds follow two halves of normal laws, one below the value and one above. Each arm of the interval is

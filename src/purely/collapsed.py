@@ -32,6 +32,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from purely.crossfit import LARGEST_LOG_RATIO, finite_log_odds, log_ratio
+from purely.typing import Floats, Indices
 
 __all__ = [
     "KernelScore",
@@ -44,8 +45,7 @@ __all__ = [
     "kernel_score",
 ]
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+Ints = Indices
 
 #: Rows whose kernel is in memory at a time: the block stays in a processor's cache.
 KERNEL_ROWS = 1024

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
@@ -17,6 +17,7 @@ from purely.crossfit import model_says
 from purely.datasets import DrawError, make_pu
 from purely.labels import Scenario
 from purely.notebook import html_table
+from purely.typing import Floats, Indices
 
 __all__ = ["Comparison", "compare_methods"]
 
@@ -54,7 +55,7 @@ class Comparison:
         """Names of the methods."""
         return list(dict.fromkeys(row["method"] for row in self.rows))
 
-    def values(self, method: str, measure: str) -> NDArray[np.float64]:
+    def values(self, method: str, measure: str) -> Floats:
         """A measure of a method, draw by draw; the draws are the same for every method, so differences are paired."""
         return np.array([row[measure] for row in self.rows if row["method"] == method])
 
@@ -174,7 +175,7 @@ def compare_methods(
     return Comparison(tuple(rows), prior)
 
 
-def _area(model: Any, X: Any, y: NDArray[np.intp]) -> float:
+def _area(model: Any, X: Any, y: Indices) -> float:
     """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
     if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
         return float("nan")

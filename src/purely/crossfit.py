@@ -13,22 +13,21 @@ and :func:`cross_fit` asks, for every row, models that were trained on the other
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from scipy.special import logit
 from scipy.stats import rankdata
 from sklearn.base import clone
 
 from purely.folds import Folds
+from purely.typing import Floats, Indices, Mask
 
 __all__ = [
     "LARGEST_LOG_ODDS",
     "LARGEST_LOG_RATIO",
     "MOST_ROWS",
-    "Estimator",
     "Statement",
     "are_training_rows",
     "cross_fit",
@@ -42,8 +41,6 @@ __all__ = [
 #: Rank correlation of two scores from which on they are taken to be of the same rows.
 SAME_ROWS = 0.5
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 #: What a model can be asked about a row.
 Statement = Literal["class", "score", "log-odds", "ratio", "probability"]
 
@@ -54,16 +51,6 @@ LARGEST_LOG_ODDS = 30.0
 LARGEST_LOG_RATIO = float(np.log(1000.0))
 #: Rows that a model is trained on at most, see `docs/speed`: beyond, more rows change little.
 MOST_ROWS = 10_000
-
-
-class Estimator(Protocol):
-    """A classifier or density ratio in scikit-learn's manner."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Learn from rows and their labels."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Parameters by name."""
 
 
 def model_says(model: Any, X: Any, what: Statement, positive: object = 1) -> Floats:
@@ -218,7 +205,7 @@ def are_training_rows(stored: Floats, found: Floats) -> bool:
 def _fit_and_score(
     model: Any,
     X: Any,
-    target: NDArray[np.intp],
+    target: Indices,
     folds: Folds,
     k: int,
     most_rows: int,

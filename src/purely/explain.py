@@ -25,17 +25,16 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
 from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.notebook import html_table
+from purely.typing import Floats, Indices
 
 __all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
-Floats = NDArray[np.float64]
 Scores = Callable[[Any], Floats]
 
 #: Rows that a model is asked about at a time.
@@ -96,7 +95,7 @@ class Explanation:
             for i, row in enumerate(self.strongest(n))
         ]
 
-    def strongest(self, n: int = 3) -> NDArray[np.intp]:
+    def strongest(self, n: int = 3) -> Indices:
         """Places of the columns that speak most for or against each row, of shape (n_rows, at most n)."""
         return np.argsort(-np.abs(self.contributions), axis=1, kind="stable")[:, :n]
 
@@ -198,13 +197,13 @@ def said_of(name: str, value: object, contribution: float) -> str:
     return f"{held}: {verb} ({contribution:+.2f})" if contribution else f"{held}: {verb}"
 
 
-def _orders(k: int, n: int, rng: np.random.RandomState) -> NDArray[np.intp]:
+def _orders(k: int, n: int, rng: np.random.RandomState) -> Indices:
     """Orders of `k` columns, every second one the reverse of the one before it; of shape (n, k)."""
     drawn = np.array([rng.permutation(k) for _ in range(-(-n // 2))])
     return np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, k)[:n]
 
 
-def _walk(scores: Scores, rows: Any, other: Any, order: NDArray[np.intp], owner: NDArray[np.intp]) -> Floats:
+def _walk(scores: Scores, rows: Any, other: Any, order: Indices, owner: Indices) -> Floats:
     """Log-odds on the way from one row to each of some, without both ends; of shape (n_columns - 1, n)."""
     n, k = rows.shape[0], order.size
     if k == 1:
@@ -223,7 +222,7 @@ def _walk(scores: Scores, rows: Any, other: Any, order: NDArray[np.intp], owner:
     return scores(mixed).reshape(k - 1, n)
 
 
-def _columns(groups: Sequence[str], n_features: int) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+def _columns(groups: Sequence[str], n_features: int) -> tuple[tuple[str, ...], Indices]:
     """Names of the columns in the order in which they come, and the column of each feature."""
     if len(groups) != n_features:
         raise ValueError(f"groups must name a column for each of the {n_features} features; {len(groups)} were given.")

@@ -15,9 +15,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from purely.typing import Floats, Indices, Keys, Mask
+
 __all__ = [
     "Folds",
-    "Keys",
     "content_keys",
     "deal_folds",
     "draw_rows",
@@ -28,9 +29,6 @@ __all__ = [
     "stream_folds",
 ]
 
-Indices = NDArray[np.intp]
-Keys = NDArray[np.uint64]
-Mask = NDArray[np.bool_]
 
 _BLOCK_ELEMENTS = 1 << 22
 #: An odd number whose multiples are spread evenly over 64 bits.
@@ -89,7 +87,7 @@ def content_keys(X: Any, seed: int) -> Keys:
     return row_keys(np.column_stack([_as_numbers(np.asarray(column)) for column in columns]), seed)
 
 
-def _as_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+def _as_numbers(column: NDArray[Any]) -> Floats:
     if column.dtype.kind in "biuf":
         return column.astype(np.float64)
     return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)

@@ -29,6 +29,7 @@ from sklearn.utils import column_or_1d
 from purely.checks import refuse_masked
 from purely.exceptions import LabelWarning
 from purely.label_words import LabelMeaning, find_meaning, listed, plain, says
+from purely.typing import Floats, Indices, Mask
 
 __all__ = [
     "PULabels",
@@ -66,9 +67,9 @@ class PULabels:
     ['unknown', 'fraud']
     """
 
-    positive: NDArray[np.bool_]
+    positive: Mask
     classes: NDArray[Any]
-    negative: NDArray[np.bool_] | None = None
+    negative: Mask | None = None
 
     @property
     def n_positive(self) -> int:
@@ -85,12 +86,12 @@ class PULabels:
         """Number of known negatives."""
         return 0 if self.negative is None else int(np.count_nonzero(self.negative))
 
-    def counts(self, group: NDArray[np.intp], n_groups: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def counts(self, group: Indices, n_groups: int) -> tuple[Floats, Floats]:
         """Labelled positives and unlabelled rows in each of some groups of rows, which have no known negatives."""
         n_p, n_u = (np.bincount(group[rows], minlength=n_groups) for rows in (self.positive, ~self.positive))
         return n_p.astype(np.float64), n_u.astype(np.float64)
 
-    def encode(self, positive: NDArray[np.bool_]) -> NDArray[Any]:
+    def encode(self, positive: Mask) -> NDArray[Any]:
         """Put a mask of positives into the coding the labels came in."""
         return self.classes[np.asarray(positive, dtype=np.intp)]
 
@@ -287,7 +288,7 @@ def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) ->
             )
 
 
-def stack(P: Any, U: Any) -> tuple[Any, NDArray[np.intp]]:
+def stack(P: Any, U: Any) -> tuple[Any, Indices]:
     """Stack positives and unlabelled rows into the ``(X, y)`` that every estimator takes.
 
     Parameters

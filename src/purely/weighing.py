@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 
+from purely.typing import Floats, Mask
+
 __all__ = ["equal_kinds", "labelled_loss", "stacked_weights", "weigh_models"]
 
-Floats = NDArray[np.float64]
 
 #: Log-odds beyond this say no more than that a row is certain.
 _LIMIT = 8.0
@@ -21,7 +21,7 @@ _LIMIT = 8.0
 PULL = 5.0
 
 
-def equal_kinds(positive: NDArray[np.bool_], weight: Floats | None = None) -> Floats:
+def equal_kinds(positive: Mask, weight: Floats | None = None) -> Floats:
     """Weights of the rows that add up to one half over *P* and over *U*, in proportion to `weight` within either.
 
     Examples
@@ -39,7 +39,7 @@ def equal_kinds(positive: NDArray[np.bool_], weight: Floats | None = None) -> Fl
 
 def weigh_models(
     scores: Floats,
-    positive: NDArray[np.bool_],
+    positive: Mask,
     loss: Callable[[Floats], tuple[float, Floats]],
     *,
     towards: Floats | None = None,
@@ -85,7 +85,7 @@ def weigh_models(
     return found[:-1], float(found[-1])
 
 
-def labelled_loss(z: Floats, positive: NDArray[np.bool_], weight: Floats, share: float) -> tuple[float, Floats]:
+def labelled_loss(z: Floats, positive: Mask, weight: Floats, share: float) -> tuple[float, Floats]:
     r"""Minus the weighted mean log-likelihood of the labels, and its derivative by each log-odds *z*.
 
     The density ratio of *P* to *U* is :math:`\sigma(z) / \pi_U`, so a row of an equal mixture of both is labelled with
@@ -108,9 +108,7 @@ def labelled_loss(z: Floats, positive: NDArray[np.bool_], weight: Floats, share:
     return float(weight @ loss), slope
 
 
-def stacked_weights(
-    log_odds: Floats, positive: NDArray[np.bool_], share: float, towards: Floats | None = None
-) -> Floats:
+def stacked_weights(log_odds: Floats, positive: Mask, share: float, towards: Floats | None = None) -> Floats:
     r"""Weights, at least 0 and summing to 1, under which the combined log-odds predict best which rows are labelled.
 
     With log-odds :math:`z = \sum_i b_i z_i + c` of being positive, the density ratio of *P* to *U* is

@@ -6,15 +6,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import beta, binom, rankdata
 
 from purely.checks import check_column, check_share
 from purely.labels import PULabels, Scenario, read_labels
 from purely.notebook import Sentence
+from purely.typing import Floats
 
 Status = Literal["ok", "doubtful", "violated"]
-Floats = NDArray[np.float64]
 
 _MAX_BINS = 20
 _MIN_ROWS_A_BIN = 25

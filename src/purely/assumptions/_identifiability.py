@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import ndtr
 from scipy.stats import rankdata
 
-from purely.assumptions._common import AssumptionCheck, Floats, Status, read_rows
+from purely.assumptions._common import AssumptionCheck, Status, read_rows
 from purely.checks import level_to_z
+from purely.typing import Floats, Mask
 
 #: A ratio that still rises by this factor at its top leaves the prior open.
 _LARGE_RISE = 1.2
@@ -89,7 +90,7 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
     return AssumptionCheck("identifiability", status, rise, p_value, message, details)
 
 
-def _separation(scores: Floats, positive: NDArray[np.bool_]) -> float:
+def _separation(scores: Floats, positive: Mask) -> float:
     """Standardised rank sum of the labelled rows against the unlabelled ones, ties taken into account."""
     ranks = rankdata(scores)
     n, n_p = scores.size, int(positive.sum())

@@ -14,13 +14,14 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.stats import rankdata
+
+from purely.typing import Floats, Mask
 
 STRONG, LEAK = 0.99, 0.9999
 
 
-def column_areas(X: Any, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+def column_areas(X: Any, positive: Mask) -> Floats:
     """Area under the ROC curve of each column alone, labelled against unlabelled rows, whichever way it points.
 
     Parameters

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.metrics import PUEstimate
+from purely.typing import Floats
 
 __all__ = ["Change", "believed"]
 
@@ -53,7 +53,7 @@ class Change:
         return "lower" if self.without > self.estimate.high else "same"
 
 
-def believed(probability: NDArray[np.float64], threshold: float) -> dict[str, float]:
+def believed(probability: Floats, threshold: float) -> dict[str, float]:
     """Share, precision, recall and error of a pool if every probability were right."""
     q, called = probability, probability > threshold
     return {

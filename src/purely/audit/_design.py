@@ -18,9 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, check_number, draw_seed
+from purely.typing import Floats, Indices
 
 __all__ = [
     "AuditSample",
@@ -32,8 +33,6 @@ __all__ = [
     "row_sizes",
 ]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: Spread that every label is believed to have, whatever the model says; and share of the draw that is uniform.
 FLOOR, UNIFORM = 0.002, 0.1

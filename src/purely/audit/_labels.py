@@ -9,13 +9,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from purely.files import shown
 from purely.label_words import find_meaning, says
+from purely.typing import Floats
 
 __all__ = ["read_audit_labels"]
 
 _HOW_TO_LABEL = "Write 1 or yes, 0 or no, and leave out what you could not tell."
 
 
-def read_audit_labels(labels: ArrayLike) -> NDArray[np.float64]:
+def read_audit_labels(labels: ArrayLike) -> Floats:
     """Labels as 1 for positive, 0 for negative and NaN where the label is missing.
 
     Words mean what they mean everywhere (:mod:`purely.labels`), but here "no" is a negative, and an empty text, "?" or

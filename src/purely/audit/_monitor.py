@@ -17,17 +17,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import kolmogorov, stdtr
 
 from purely.audit._design import read_probability
 from purely.checks import check_number, level_to_z
 from purely.class_prior import check_class_prior
 from purely.metrics import PUEstimate
+from purely.typing import Floats
 
 __all__ = ["Batch", "Look", "Monitor"]
 
-Floats = NDArray[np.float64]
 
 #: Rows of a batch at least: with fewer nothing can be told.
 FEWEST = 30

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 
 from purely.audit._design import every_step, inclusion_probabilities, read_probability, row_sizes
@@ -30,11 +29,10 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import check_class_prior
 from purely.classifiers.thresholds import check_threshold
 from purely.crossfit import model_says
+from purely.typing import Floats, Indices, Mask
 
 __all__ = ["NextRows", "next_to_label"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 Goal = Literal["precision", "share", "model"]
 GOALS: tuple[Goal, ...] = ("precision", "share", "model")
 
@@ -136,7 +134,7 @@ def next_to_label(
     return NextRows(index, gain, goal)
 
 
-def _drawn(q: Floats, above: NDArray[np.bool_], n: int, rng: np.random.Generator) -> Indices:
+def _drawn(q: Floats, above: Mask, n: int, rng: np.random.Generator) -> Indices:
     """Rows drawn as an audit draws them, of the rows `above`, then of the others."""
     picked: list[Indices] = []
     for rows in (np.flatnonzero(above), np.flatnonzero(~above)):
@@ -147,7 +145,7 @@ def _drawn(q: Floats, above: NDArray[np.bool_], n: int, rng: np.random.Generator
     return np.concatenate(picked)
 
 
-def _target(pool: Pool, p: Floats, above: NDArray[np.bool_], goal: Goal) -> Floats:
+def _target(pool: Pool, p: Floats, above: Mask, goal: Goal) -> Floats:
     """The matrix whose columns, times the log-odds' errors, are the errors that the goal is about, shape (G, k)."""
     slope = p * (1.0 - p)
     if goal == "model":

@@ -22,7 +22,6 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, ndtr, ndtri
 from scipy.stats import beta
 
@@ -30,11 +29,10 @@ from purely.audit._design import row_sizes
 from purely.checks import level_to_z
 from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning
+from purely.typing import Floats, Indices, Mask
 
 __all__ = ["Pool", "Posterior", "draw_posterior", "group_pool", "promised_cut"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.intp]
 
 #: A threshold that every row is above.
 LEAST_CUT = 1e-12
@@ -127,7 +125,7 @@ class Posterior:
         """Rows at or above each cut, and positives among them in each draw."""
         return _from_top(self.rows), _from_top(self.positives)
 
-    def above(self, group: Indices, called: NDArray[np.bool_]) -> Floats:
+    def above(self, group: Indices, called: Mask) -> Floats:
         """Positives among the rows above a threshold, in each draw; a group that it cuts is divided at random."""
         inside = np.bincount(group, called, self.rows.size)
         rng = np.random.default_rng(0)
@@ -152,7 +150,7 @@ def group_pool(probability: Floats) -> Pool:
     return Pool(group, rows, z, np.cumsum(width) - width / 2.0, cut)
 
 
-def draw_posterior(pool: Pool, index: Indices, positive: NDArray[np.bool_], seed: int = 0) -> Posterior:
+def draw_posterior(pool: Pool, index: Indices, positive: Mask, seed: int = 0) -> Posterior:
     """Draws of the positives of each group, given the labels of some rows.
 
     Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 
@@ -15,10 +15,10 @@ from purely.calibration import RAMP, ScoreCalibration, shift_to_share
 from purely.class_prior import Prior
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds, model_says
+from purely.typing import Floats
 
 __all__ = ["RecalibratedClassifier", "calibration_of"]
 
-Floats = NDArray[np.float64]
 
 #: Slope of the recalibrated log-odds beyond the pool's scores.
 END_SLOPE = 0.5

@@ -23,16 +23,15 @@ from typing import Any
 import numpy as np
 import scipy.linalg as sl
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import rbf_kernel
 
 from purely.explain import explain_rows
+from purely.typing import Floats, Mask
 
 __all__ = ["Refinement", "fit_refinement", "relevance_of"]
 
-Floats = NDArray[np.float64]
 
 #: A-priori spread of a column's coefficient, and number of columns from which on all together get no more.
 SPREAD, MANY_COLUMNS = 0.2, 40
@@ -92,7 +91,7 @@ def relevance_of(model: Any, X: Any) -> Floats:
     return size / size.sum() if size.any() and size.size == n_columns else np.zeros(n_columns)
 
 
-def fit_refinement(log_odds: Floats, X: Any, positive: NDArray[np.bool_], relevance: Floats) -> Refinement | None:
+def fit_refinement(log_odds: Floats, X: Any, positive: Mask, relevance: Floats) -> Refinement | None:
     """Fit the correction to audited rows; None where all have the same label.
 
     Parameters

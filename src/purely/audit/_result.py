@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils import check_array
 
@@ -24,10 +24,10 @@ from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
+from purely.typing import Floats, Mask
 
 __all__ = ["AuditCurve", "AuditResult", "read_audit"]
 
-Floats = NDArray[np.float64]
 #: (positives above, rows above, positives of the pool, rows of the pool) -> value of each draw.
 Functional = Callable[[Floats, float, Floats, float], Floats]
 
@@ -210,7 +210,7 @@ class AuditResult:
             name, value, float(draws.std(ddof=1)), float(low), float(high), self.level, ASSUMPTION, value, note
         )
 
-    def _extremes(self, called: NDArray[np.bool_], cut: bool) -> list[Posterior]:
+    def _extremes(self, called: Mask, cut: bool) -> list[Posterior]:
         """Posteriors with missing labels all one way: above and below the threshold apart where there is one."""
         if not self.n_missing:
             return []

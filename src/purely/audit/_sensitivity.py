@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from purely.checks import check_number
@@ -26,10 +25,9 @@ from purely.class_prior import check_class_prior
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
+from purely.typing import Floats, Mask
 
 __all__ = ["Sensitivity", "sensitivity"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -124,7 +122,7 @@ class Sensitivity:
         low, high = (np.minimum(1.0, self.probability * s) for s in self.scale)
         return low / gamma, np.minimum(1.0, gamma * high)
 
-    def _estimate(self, name: str, rows: NDArray[np.bool_]) -> PUEstimate:
+    def _estimate(self, name: str, rows: Mask) -> PUEstimate:
         weight = np.where(rows, self.weight, 0.0)
         nan = float("nan")
         if not weight.any():

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,11 +24,11 @@ from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, fit_together, out_of_fold
+from purely.typing import Floats, Mask
 from purely.weighing import stacked_weights
 
 __all__ = ["FittedMember", "PUClassifier"]
 
-Floats = NDArray[np.float64]
 
 #: Members that are a plain forest of positives against unlabelled rows.
 PLAIN = ("forest", "trees")
@@ -262,13 +262,13 @@ class PUClassifier(BasePUClassifier):
         self.oof_probability_ = expit(log_odds)
         self._note_out_of_fold(log_odds, positive)
 
-    def _weigh(self, log_odds: Floats, positive: NDArray[np.bool_]) -> Floats:
+    def _weigh(self, log_odds: Floats, positive: Mask) -> Floats:
         if self.weights == "equal":
             return np.full(len(log_odds), 1.0 / len(log_odds))
         counts = np.array([FOREST_COUNTS if member.name == "forest" else 1.0 for member in self.members_])
         return stacked_weights(log_odds, positive, self.unlabelled_prior_, counts / counts.sum())
 
-    def _calibrated(self, score: Floats, positive: NDArray[np.bool_]) -> ScoreCalibration:
+    def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
         return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
 
     def member_log_odds(self, X: Any) -> Floats:

@@ -10,8 +10,8 @@ from joblib import Parallel, delayed
 from sklearn.tree import DecisionTreeClassifier
 
 from purely.base import number, with_parameters
-from purely.checks import Floats
 from purely.classifiers.meta import MetaPUClassifier, Training
+from purely.typing import Floats
 
 
 @with_parameters

@@ -26,10 +26,10 @@ from purely.folds import Folds
 from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
 from purely.prior.scores import ScoreTable
+from purely.typing import Floats, Mask
 
 __all__ = ["BasePUClassifier", "log_odds_of_margin"]
 
-Floats = NDArray[np.float64]
 
 #: Outputs this close to -1 and 1 are taken for certainty.
 MARGIN_EPS = 2e-3
@@ -277,7 +277,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         labelled = table.n_p / (table.n_p + table.n_u)
         return float(np.clip((population - labelled) / (1.0 - labelled), 1e-9, 1.0 - 1e-9))
 
-    def _note_out_of_fold(self, log_odds: Floats, positive: NDArray[np.bool_]) -> None:
+    def _note_out_of_fold(self, log_odds: Floats, positive: Mask) -> None:
         """Keep a table of out-of-fold log-odds in the population, which thresholds are found from."""
         self.oof_table_ = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.base import clone
 
@@ -21,10 +21,10 @@ from purely.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
 from purely.threads import one_blas_thread
+from purely.typing import Floats
 
 __all__ = ["Difference", "DistilledMember", "DistilledPUClassifier", "NetworkScore", "distil"]
 
-Floats = NDArray[np.float64]
 
 #: Rows that are scored at a time, and elements of them: walks through trees like many rows, memory likes few.
 MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23

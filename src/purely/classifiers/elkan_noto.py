@@ -9,13 +9,13 @@ from scipy.special import expit, logit
 from sklearn.ensemble import RandomForestClassifier
 
 from purely.base import number, with_parameters
-from purely.checks import Floats
 from purely.class_prior import ClassPriors, Prior, PriorParameter
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_mean
 from purely.crossfit import LARGEST_LOG_ODDS
 from purely.labels import PULabels
+from purely.typing import Floats
 
 #: No row is surely positive or negative, so that both classes always have some weight.
 LEAST_WEIGHT = 1e-6

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from purely.nn.fitted import NetworkArrays
+from purely.typing import Floats
 
 __all__ = ["Imitation", "imitate"]
 
-Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 #: Units of either layer, rows of a training step, steps, and the largest learning rate.

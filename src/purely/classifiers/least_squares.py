@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from purely.base import number, parameter, with_parameters
-from purely.checks import Floats, RandomState, draw_seed
+from purely.checks import RandomState, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
@@ -21,6 +21,7 @@ from purely.smi import model_choice
 from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers, in_turn
 from purely.smi.objective import BasisSums, ridge_solution
 from purely.threads import one_blas_thread
+from purely.typing import Floats
 
 
 @with_parameters

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.base import check_parameters, number, one_of, with_parameters
 from purely.calibration import shift_to_share
-from purely.checks import Floats, Mask, RandomState, draw_seed
+from purely.checks import RandomState, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.weights import check_weights
@@ -28,6 +28,7 @@ from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Mask
 from purely.weighing import equal_kinds, labelled_loss
 
 #: Ways to describe rows, and the penalty that each has where none is given.

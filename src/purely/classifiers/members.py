@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from purely.class_prior import PriorParameter
@@ -17,6 +16,7 @@ from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_outpu
 from purely.crossfit import log_ratio
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
+from purely.typing import Floats, Mask
 
 __all__ = [
     "LIGHT_MEMBERS",
@@ -31,7 +31,6 @@ __all__ = [
     "read_members",
 ]
 
-Floats = NDArray[np.float64]
 
 #: Members that are logistic regressions of the class, and what they describe rows by.
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
@@ -130,7 +129,7 @@ def known_scores(estimator: Any, class_prior: PriorParameter) -> dict[str, Float
     return {}
 
 
-def fit_member(member: Member, X: Any, positive: NDArray[np.bool_]) -> Any:
+def fit_member(member: Member, X: Any, positive: Mask) -> Any:
     """The member's model of rows."""
     return clone(member.prototype, safe=False).fit(X, positive.astype(np.intp))
 

@@ -19,13 +19,14 @@ from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from purely.base import with_parameters
 from purely.calibration import calibrate_scores
-from purely.checks import Floats, Indices, Mask, RandomState, draw_seed
+from purely.checks import RandomState, draw_seed
 from purely.class_prior import ClassPriors
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.weights import normalised_weights
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds, row_keys, stream_folds
 from purely.labels import PULabels
+from purely.typing import Floats, Indices, Mask
 
 
 @dataclass(frozen=True)

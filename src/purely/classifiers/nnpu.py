@@ -14,7 +14,7 @@ from scipy.special import expit
 
 from purely.base import check_parameters, number, one_of, parameter, with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.checks import Floats, Mask, check_widths, draw_seed
+from purely.checks import check_widths, draw_seed
 from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.nn.fitted import by_blocks
@@ -29,6 +29,7 @@ from purely.nn.plan import (
     out_of_fold,
 )
 from purely.nn.recipe import Architecture, check_encoder, kept_dtypes
+from purely.typing import Floats, Mask
 
 #: What the paper prints (section 5.2); what it does not print stays as it is set.
 PRESETS: dict[str, dict[str, Any]] = {

@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta
 
 from purely.class_prior import Prior
 from purely.labels import Scenario
 from purely.prior.scores import ScoreTable
+from purely.typing import Floats
 
 __all__ = [
     "Precision",
@@ -33,7 +33,6 @@ __all__ = [
     "threshold_for_share",
 ]
 
-Floats = NDArray[np.float64]
 
 N_DRAWS = 2000
 #: Thresholds that are looked at: few, since the best of many is too good; with some positives above the highest.

@@ -8,10 +8,11 @@ import numpy as np
 from sklearn.base import clone
 
 from purely.base import number, parameter, with_parameters
-from purely.checks import Floats, Mask, check_share
+from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
 from purely.labels import PULabels
+from purely.typing import Floats, Mask
 
 
 @with_parameters

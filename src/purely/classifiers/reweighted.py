@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 from purely.base import number, one_of, with_parameters
 from purely.calibration import CALIBRATIONS
-from purely.checks import Floats
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import check_scenario
+from purely.typing import Floats
 
 
 @with_parameters

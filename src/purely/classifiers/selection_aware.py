@@ -29,7 +29,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.linear_model import QuantileRegressor
 from sklearn.utils.validation import check_is_fitted
@@ -43,10 +43,10 @@ from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds
 from purely.labels import PULabels
 from purely.prior.scores import ScoreTable
+from purely.typing import Floats, Indices, Mask
 
 __all__ = ["SelectionAwareClassifier", "SelectionCurve"]
 
-Floats = NDArray[np.float64]
 
 #: The quantile of the labelled positives' log-odds that is looked at, and the part of it that is taken for selection.
 QUANTILE, PART = 0.9, 0.5
@@ -72,7 +72,7 @@ class SelectionCurve:
         The mean over the labelled positives, which is taken off.
     """
 
-    columns: NDArray[np.intp]
+    columns: Indices
     knots: Floats
     coef: Floats
     centre: float
@@ -83,7 +83,7 @@ class SelectionCurve:
         return np.clip(basis @ self.coef.ravel() - self.centre, -LARGEST, LARGEST)
 
 
-def fit_selection(X: Any, columns: NDArray[np.intp], positive: NDArray[np.bool_], log_odds: Floats) -> SelectionCurve:
+def fit_selection(X: Any, columns: Indices, positive: Mask, log_odds: Floats) -> SelectionCurve:
     """The part of the upper quantile of the labelled positives' log-odds that is taken for selection.
 
     Parameters
@@ -105,7 +105,7 @@ def fit_selection(X: Any, columns: NDArray[np.intp], positive: NDArray[np.bool_]
     return SelectionCurve(columns, knots, coef.reshape(-1, 2), float((basis @ coef).mean()))
 
 
-def _take(X: Any, columns: NDArray[np.intp]) -> Floats:
+def _take(X: Any, columns: Indices) -> Floats:
     picked = X[:, columns]
     return np.asarray(picked.toarray() if sp.issparse(picked) else picked, dtype=np.float64)
 
@@ -214,7 +214,7 @@ class SelectionAwareClassifier(BasePUClassifier):
             self._calibrate(score - propensity, weight, labels)
         return self
 
-    def _columns(self) -> NDArray[np.intp]:
+    def _columns(self) -> Indices:
         """Places of the named columns."""
         names = [str(name) for name in getattr(self, "feature_names_in_", ())]
         found = []

@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import Floats, check_number
+from purely.checks import check_number
 from purely.crossfit import last_step
+from purely.typing import Floats
 
 
 def threshold_for_cost(false_positive: float, false_negative: float) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from purely.checks import Floats, Mask
+from purely.typing import Floats, Mask
 
 
 def check_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Floats | None:

@@ -20,22 +20,12 @@ from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, cells, group, percent
-from purely.cli._sheet import (
-    Design,
-    Sheet,
-    cell_text,
-    design_path,
-    read_design,
-    read_sheets,
-    write_design,
-    write_sheet,
-)
+from purely.cli._sheet import Design, Sheet, cell_text, design_path, read_design, read_sheets, write_design, write_sheet
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS
-
-Floats = NDArray[np.float64]
+from purely.typing import Floats
 
 #: Probabilities that differ by less are of the same row; the design keeps six digits.
 SAME_PROBABILITY = 1e-4

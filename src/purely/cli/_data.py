@@ -23,6 +23,7 @@ from purely.tables.labels import LabelValues
 from purely.tables.leaks import find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
+from purely.typing import Indices
 
 if TYPE_CHECKING:  # most commands draw nothing
     from purely.plotting.common import Display
@@ -64,7 +65,7 @@ class TrainingData:
     """
 
     X: Any
-    y: NDArray[np.intp]
+    y: Indices
     table: pa.Table
     number: NDArray[np.int64]
     encoder: TableEncoder

@@ -26,8 +26,7 @@ from purely.crossfit import out_of_fold
 from purely.files import shown
 from purely.metrics import PUReport, pu_ranking_gain, pu_report
 from purely.tables import LabelRule
-
-Floats = NDArray[np.float64]
+from purely.typing import Floats, Mask
 
 #: Bins of the true calibration error.
 N_BINS = 10
@@ -131,7 +130,7 @@ def app(
     )
 
 
-def _truth(scored: ScoredFile, column: str, positive: str | None) -> NDArray[np.bool_]:
+def _truth(scored: ScoredFile, column: str, positive: str | None) -> Mask:
     """Which records are truly positive."""
     if empty := scored.values[column].counts[0]:
         raise CommandError(f"{scored.name}: the truth column {shown(column)!r} is empty in {empty:,} rows; fill it.")
@@ -146,9 +145,7 @@ def known_metrics(kind: NDArray[np.int8], probability: Floats, threshold: float,
     return true_metrics(truth, probability[known], threshold, weight)
 
 
-def true_metrics(
-    truth: NDArray[np.bool_], probability: Floats, threshold: float, weight: Floats | None = None
-) -> dict[str, float]:
+def true_metrics(truth: Mask, probability: Floats, threshold: float, weight: Floats | None = None) -> dict[str, float]:
     """Metrics against true classes, under the names that the estimates have; NaN where they are not defined."""
     nothing, called = float("nan"), probability > threshold
     weight = np.full(truth.size, 1.0 / truth.size) if weight is None else weight

@@ -23,8 +23,8 @@ from purely.tables import LabelRule, Origin, TableEncoder, TableSource, find_lab
 from purely.tables.errors import nearest
 from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Indices
 
-Floats = NDArray[np.float64]
 In = TypeVar("In")
 Out = TypeVar("Out")
 
@@ -60,7 +60,7 @@ class ScoredFile:
     probability: Floats
     plain: Floats | None
     values: dict[str, LabelValues]
-    places: dict[str, NDArray[np.intp]]
+    places: dict[str, Indices]
 
     def kinds(self, column: str, positive: str | None, negative: str | None) -> tuple[LabelRule, NDArray[np.int8]]:
         """What the values of a column mean, and what each record is: 1, 0, or -1 for a known negative."""

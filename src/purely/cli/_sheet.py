@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from purely.audit import AuditSample
 from purely.cli._session import CommandError
 from purely.files import replacing, shown
 from purely.tables import TableSource, writing_table
+from purely.typing import Floats
 
 #: What the design's file is called, after the sheet's.
 ENDING = ".design"
@@ -71,7 +71,7 @@ class Design:
     """
 
     sample: AuditSample
-    probability: NDArray[np.float64]
+    probability: Floats
     number: list[int]
     sheet: Sheet
     model: str

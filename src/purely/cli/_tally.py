@@ -8,11 +8,11 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from purely.cli._reasons import Reasons
 from purely.cli._scoring import Scorer
 from purely.tables import TableSource
+from purely.typing import Floats, Mask
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Tally:
     mass_above: float = 0.0
     highest: float = 0.0
 
-    def add(self, probability: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def add(self, probability: Floats) -> Mask:
         """Count rows; which ones are above the threshold."""
         above = probability > self.threshold
         self.rows += probability.size

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import gammaln, log_ndtr, logsumexp, ndtr
 
-Floats = NDArray[np.float64]
+from purely.typing import Floats
 
 
 class Density(ABC):

@@ -20,14 +20,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from sklearn.utils import check_array
 
 from purely.checks import RandomState, check_number, draw_seed, refuse_huge
 from purely.class_prior import ClassPriors, check_class_prior
-from purely.datasets._densities import Density, Floats, SelectedGaussian, integrate_line
+from purely.datasets._densities import Density, SelectedGaussian, integrate_line
 from purely.labels import Scenario, check_scenario
+from purely.typing import Floats, Indices
 
 #: Rows of the large sample that stands in for a quadrature in more than one dimension.
 N_SAMPLES = 400_000
@@ -96,8 +97,8 @@ class PUSample:
     """
 
     X: Floats
-    y: NDArray[np.intp]
-    y_true: NDArray[np.intp]
+    y: Indices
+    y_true: Indices
     class_prior: float
     posterior: Floats
     density_ratio: Floats

@@ -23,7 +23,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.cluster import KMeans
@@ -32,9 +31,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
 from purely.checks import check_choice, check_number
+from purely.typing import Floats, Mask
 
 Mechanism: TypeAlias = Literal["random", "easy", "hard", "column", "group"]
-Floats = NDArray[np.float64]
 
 #: Trees of the forest of "easy" and "hard": the chance that none is without a given row is 1e-10.
 _TREES = 50
@@ -71,9 +70,7 @@ class Labelling:
         check_number("ratio", self.ratio, 1.0)
 
 
-def ranks(
-    labelling: Labelling, X: Any, positive: NDArray[np.bool_], rng: np.random.Generator
-) -> tuple[Floats, Labelling]:
+def ranks(labelling: Labelling, X: Any, positive: Mask, rng: np.random.Generator) -> tuple[Floats, Labelling]:
     """The number r(x) of every row, and the labelling with the column that decided where one was drawn."""
     if labelling.mechanism == "random":
         return np.zeros(positive.size), labelling
@@ -107,7 +104,7 @@ def _varying_column(rows: Any, rng: np.random.Generator) -> int:
     return int(rng.choice(varying))
 
 
-def _spread(driver: Floats, positive: NDArray[np.bool_], what: str) -> Floats:
+def _spread(driver: Floats, positive: Mask, what: str) -> Floats:
     """Mid-ranks of all rows among the positives, stretched to reach from 0 to 1 over the positives."""
     values = np.sort(driver[positive])
     rank = np.searchsorted(values, driver, side="left") + np.searchsorted(values, driver, side="right")
@@ -135,7 +132,7 @@ def inclusion(log_odds: Floats, n: int, candidates: Floats) -> Floats:
     return np.asarray(expit(log_t + log_odds), dtype=np.float64)
 
 
-def pick(chances: Floats, rng: np.random.Generator) -> NDArray[np.bool_]:
+def pick(chances: Floats, rng: np.random.Generator) -> Mask:
     """A sample of fixed size in which each candidate is with exactly its chance; the chances sum to a whole number.
 
     Systematic sampling: on a line on which the candidates lie end to end in random order, each as long as its chance,

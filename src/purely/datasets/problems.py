@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from purely.checks import check_number
-from purely.datasets._densities import Density, Floats, Gaussian, Mixture, SelectedGaussian, StudentT
+from purely.datasets._densities import Density, Gaussian, Mixture, SelectedGaussian, StudentT
 from purely.datasets._problem import PUProblem
+from purely.typing import Floats
 
 
 def gaussians_problem(*, shift: float = 2.0, class_prior: float = 0.5, n_features: int = 1) -> PUProblem:

@@ -8,17 +8,15 @@ from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from purely.checks import RandomState, check_choice, check_number, refuse_length
 from purely.class_prior import ClassPriors, check_class_prior
-from purely.datasets._densities import Floats
 from purely.datasets._problem import draw_count, generator
 from purely.datasets.labelling import Labelling, Mechanism, inclusion, pick, ranks
 from purely.labels import Scenario, check_scenario, read_labels
-
-Indices = NDArray[np.intp]
+from purely.typing import Floats, Indices, Mask
 
 
 class DrawError(ValueError):
@@ -266,7 +264,7 @@ def make_pu(
     )
 
 
-def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, NDArray[np.bool_]]:
+def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, Mask]:
     """Rows that can be indexed and the mask of the positives among them."""
     if sp.issparse(X):
         X = X.tocsr()

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.classifiers import PUClassifier
 from purely.datasets import PUSample
@@ -15,6 +14,7 @@ from purely.plotting import InformationDisplay, RepresentationDisplay, ScoreDisp
 from purely.plotting.style import INK, POSITIVE, UNLABELLED, label, room_above, style
 from purely.prior import ClassPrior
 from purely.smi import PUSMI
+from purely.typing import Floats
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,13 +38,13 @@ class Tour:
 
     sample: PUSample
     smi: PUSMI
-    directions: list[NDArray[np.float64]]
+    directions: list[Floats]
     prior: ClassPrior
     model: PUClassifier
     error: float
 
 
-def degrees_from_x0(direction: NDArray[np.float64]) -> float:
+def degrees_from_x0(direction: Floats) -> float:
     """Degrees between a direction and column x0, which holds all information."""
     return float(np.degrees(np.arctan2(abs(direction[1]), abs(direction[0]))))
 

@@ -12,7 +12,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 
 from purely.classifiers import PUClassifier
@@ -24,6 +23,7 @@ from purely.prior import ClassPrior
 from purely.report import make_report
 from purely.representation import PURL, information_retained
 from purely.smi import PUSMI, InformationInterval, SMIInterval, independence_test, rank_features
+from purely.typing import Floats
 
 CLASS_PRIOR = 0.7
 N_POSITIVE, N_UNLABELLED = 400, 1000
@@ -111,7 +111,7 @@ def rank_columns(sample: PUSample, estimator: PUSMI) -> None:
     )
 
 
-def find_direction(sample: PUSample, seed: int) -> list[NDArray[np.float64]]:
+def find_direction(sample: PUSample, seed: int) -> list[Floats]:
     """Linear PURL with one component beside PCA, and what its projection keeps of the information on new rows."""
     title = "2. What do the data look like in a few dimensions?"
     if not find_spec("torch"):

@@ -23,7 +23,8 @@ from scipy.special import chdtri
 from purely.checks import check_choice, check_number, level_to_z
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Labels, PUEstimate, Resampling
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Labels, PUEstimate, Resampling
+from purely.typing import Floats
 
 Strategy = Literal["uniform", "quantile"]
 

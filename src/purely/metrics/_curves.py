@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import MAX_GROUPS, Evaluation, Floats, Functional, Resampling, group_scores
+from purely.metrics.estimate import MAX_GROUPS, Evaluation, Functional, Resampling, group_scores
 from purely.metrics.ranking import false_positive_mass, precision_at
+from purely.typing import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,14 +22,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.stats import rankdata
 
 from purely.checks import level_to_z
 from purely.class_prior import ClassPriors, KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, Floats, PUEstimate
+from purely.metrics.estimate import OUT_OF_FOLD, Evaluation, PUEstimate
 from purely.notebook import Sentence
+from purely.typing import Floats, Mask
 
 
 @dataclass(frozen=True)
@@ -160,7 +161,7 @@ def pu_ranking_gain(
     return RankingGain(float(np.clip(area, 0.0, 1.0)), float(np.clip(plain_area, 0.0, 1.0)), difference)
 
 
-def _placed(score: Floats, positive: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _placed(score: Floats, positive: Mask) -> tuple[Floats, Floats]:
     """Of each positive the share of unlabelled rows below it, of each of these the share of positives above."""
     ranks = rankdata(score)  # ties take the mean of their ranks: half a win each
     p, u = positive, ~positive

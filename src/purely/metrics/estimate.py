@@ -23,15 +23,15 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from purely.checks import RandomState, check_column, check_number, draw_seed, level_to_z, refuse_length
 from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
+from purely.typing import Floats, Indices, Mask
 
-Floats = NDArray[np.float64]
 #: Labels, or what was read of them: a caller that asks for several metrics reads them once.
 Labels = ArrayLike | PULabels
 #: (shares of P, shares of the population, class prior) -> value; the groups are the last axis, draws the first.
@@ -166,7 +166,7 @@ class Evaluation:
         """One finite number a row."""
         return check_column(name, values, self.labels.positive.size)
 
-    def predictions(self, y_pred: ArrayLike) -> NDArray[np.bool_]:
+    def predictions(self, y_pred: ArrayLike) -> Mask:
         """Predicted classes as a mask of the positives; in the coding of the labels, or 1 against 0 or -1."""
         values = np.asarray(column_or_1d(np.asarray(y_pred)))
         refuse_length("y_pred", values.size, self.labels.positive.size)
@@ -182,7 +182,7 @@ class Evaluation:
 
     # -- groups of rows and their shares ------------------------------------------------------------------------------
 
-    def counts(self, group: NDArray[np.intp], n_groups: int) -> tuple[Floats, Floats]:
+    def counts(self, group: Indices, n_groups: int) -> tuple[Floats, Floats]:
         """Labelled positives and unlabelled rows in each group."""
         return self.labels.counts(group, n_groups)
 
@@ -275,7 +275,7 @@ def widened(estimate: PUEstimate, factor: float, legal: tuple[float, float]) -> 
     return replace(estimate, standard_error=factor * estimate.standard_error, low=float(low), high=float(high))
 
 
-def group_scores(score: Floats, max_groups: int | None = None) -> tuple[NDArray[np.intp], int]:
+def group_scores(score: Floats, max_groups: int | None = None) -> tuple[Indices, int]:
     """Group of each row, ascending with the score: one a distinct score, neighbours merged beyond `max_groups`."""
     _, group, size = np.unique(score, return_inverse=True, return_counts=True)
     if max_groups is not None and size.size > max_groups:

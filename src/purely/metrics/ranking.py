@@ -29,16 +29,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import (
-    MAX_GROUPS,
-    Evaluation,
-    Floats,
-    Functional,
-    Labels,
-    PUEstimate,
-    Resampling,
-    group_scores,
-)
+from purely.metrics.estimate import MAX_GROUPS, Evaluation, Functional, Labels, PUEstimate, Resampling, group_scores
+from purely.typing import Floats
 
 
 def _auc(p: Floats, x: Floats, prior: Floats) -> Floats:

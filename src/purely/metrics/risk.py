@@ -25,7 +25,7 @@ from collections.abc import Callable
 from typing import Literal, Unpack, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from purely.checks import check_choice
@@ -34,13 +34,13 @@ from purely.metrics.estimate import (
     HALF_A_ROW,
     MAX_GROUPS,
     Evaluation,
-    Floats,
     Functional,
     Labels,
     PUEstimate,
     Resampling,
     group_scores,
 )
+from purely.typing import Floats, Indices
 
 Loss = Literal["zero-one", "sigmoid", "logistic", "squared", "brier"]
 
@@ -122,7 +122,7 @@ def pu_risk(
         functional = risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), estimator == "nnpu")
         return evaluation.estimate("zero-one risk", functional, counts, legal=(0.0, 1.0), smoothing=HALF_A_ROW)
 
-    def on(group: NDArray[np.intp], n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
+    def on(group: Indices, n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
         size = np.bincount(group, minlength=n_groups)
         at_positive, at_negative = (np.bincount(group, f(margin), n_groups) / size for f in LOSSES[loss])
         return risk_functional(at_positive, at_negative, estimator == "nnpu"), evaluation.counts(group, n_groups)

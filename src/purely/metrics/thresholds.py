@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Floats, Functional, Labels, PUEstimate, Resampling
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Functional, Labels, PUEstimate, Resampling
+from purely.typing import Floats
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:

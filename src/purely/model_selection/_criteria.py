@@ -18,14 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.class_prior import KnownPrior
 from purely.crossfit import Statement
-from purely.metrics.estimate import Floats, Functional, group_scores
+from purely.metrics.estimate import Functional, group_scores
 from purely.metrics.ranking import FUNCTIONALS as RANKING
 from purely.metrics.risk import LOSSES, risk_functional
 from purely.metrics.thresholds import FUNCTIONALS as THRESHOLD
+from purely.typing import Floats, Indices
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Criterion:
     greater_is_better: bool = True
     with_prior: bool = True
 
-    def prepare(self, output: Floats) -> tuple[NDArray[np.intp], int, Functional]:
+    def prepare(self, output: Floats) -> tuple[Indices, int, Functional]:
         """Group of each row, number of groups, and the functional of the groups' shares."""
         group, n_groups = ((output > 0.5).astype(np.intp), 2) if self.kind == "class" else group_scores(output)
         return group, n_groups, self.functional_of(np.unique(output))

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior, Prior, read_prior
-from purely.crossfit import Estimator, model_says
+from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics.estimate import Evaluation
 from purely.model_selection._criteria import CRITERIA, find_criterion
+from purely.typing import Estimator
 
 
 @dataclass(frozen=True)

@@ -21,12 +21,13 @@ from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import KnownPrior
-from purely.crossfit import Estimator, Statement, model_says
+from purely.crossfit import Statement, model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
-from purely.metrics.estimate import Evaluation, Floats, PUEstimate
+from purely.metrics.estimate import Evaluation, PUEstimate
 from purely.model_selection._criteria import Criterion, find_criterion
-from purely.model_selection._split import Indices, PUStratifiedKFold
+from purely.model_selection._split import PUStratifiedKFold
+from purely.typing import Estimator, Floats, Indices, Mask
 
 _BLOCK_ELEMENTS = 1 << 22
 Splits = list[tuple[Indices, Indices]]
@@ -263,9 +264,7 @@ def _score(
     return found[:, 0], found[:, 1:]
 
 
-def _grouped(
-    weights: Floats, positive: NDArray[np.bool_], group: NDArray[np.intp], n_groups: int
-) -> tuple[Floats, Floats]:
+def _grouped(weights: Floats, positive: Mask, group: Indices, n_groups: int) -> tuple[Floats, Floats]:
     """Weights of P and of U in each group, draw by draw."""
     sums = []
     for mask in (positive, ~positive):

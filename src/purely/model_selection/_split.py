@@ -7,15 +7,14 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, indexable
 
 from purely.checks import RandomState, check_number, check_share, draw_seed
 from purely.folds import Folds, content_keys, deal_folds, share_out
 from purely.labels import read_labels
-
-Indices = NDArray[np.intp]
+from purely.typing import Indices
 
 
 class PUStratifiedKFold(BaseCrossValidator):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from purely.checks import Floats, Indices
+from purely.typing import Floats, Indices
 
 _ROWS_AT_ONCE = 65536
 

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call
 
-from purely.checks import Floats
 from purely.nn.fitted import NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, Layer
 from purely.nn.scaling import Scaling
+from purely.typing import Floats
 
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5

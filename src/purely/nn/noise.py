@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from purely.folds import scramble
+from purely.typing import Keys
 
 ROWS_P, ROWS_U, DROPOUT, GRADIENT = range(4)
 
 _GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
-def stream_starts(seeds: NDArray[np.uint64], purpose: int, number: int) -> NDArray[np.int64]:
+def stream_starts(seeds: Keys, purpose: int, number: int) -> NDArray[np.int64]:
     """Where each network's stream for a purpose and a step (or epoch) begins, shape (M,)."""
     with np.errstate(over="ignore"):
         state = scramble(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))

@@ -18,13 +18,14 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from purely.base import number, one_of, with_parameters
-from purely.checks import Floats, Indices, Mask, RandomState
+from purely.checks import RandomState
 from purely.exceptions import DivergedWarning
-from purely.folds import Folds, Keys, deal_folds, row_keys, sample_rows, share_out
+from purely.folds import Folds, deal_folds, row_keys, sample_rows, share_out
 from purely.labels import PULabels
 from purely.nn.fitted import History
 from purely.nn.recipe import Architecture, Arithmetic, NetworkRecipe, OptimizerName, Schedule, read_settings
 from purely.nn.scaling import Scaling, column_scaling
+from purely.typing import Floats, Indices, Keys, Mask
 
 #: Fold number of the networks that see all rows.
 ALL_ROWS = -1

@@ -28,8 +28,8 @@ import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from purely.checks import Indices
 from purely.nn.losses import LossValue
+from purely.typing import Indices
 
 
 def sigmoid_margin(z: Tensor) -> Tensor:

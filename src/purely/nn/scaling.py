@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from purely.checks import Floats
+from purely.typing import Floats
 
 #: Relative to the largest value of a column, what counts as rounding; and what does for any column: divided by less,
 #: numbers leave a double's range.

@@ -17,10 +17,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from purely.checks import Indices
 from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
 from purely.nn.plan import Split
 from purely.nn.scaling import Scaling
+from purely.typing import Indices
 
 #: Rows of one forward pass without gradient hold at most this many numbers.
 EVALUATION_ELEMENTS = 1 << 26

@@ -11,13 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 
-from purely.checks import Floats
 from purely.folds import row_keys
 from purely.nn.fitted import History
 from purely.nn.networks import EncoderStack, StackedMLP, reinitialised
 from purely.nn.plan import Split, StackPlan, TrainedMember, TrainedStack
 from purely.nn.sources import BatchShape, RowBatches, Rows, StreamBatches, rows_of
 from purely.nn.training import HeldOut, resolve_device, train
+from purely.typing import Floats
 
 #: An epoch of few rows has ten steps rather than one: early stopping counts epochs.
 SMALLEST_BATCH, LARGEST_BATCH = 32, 250

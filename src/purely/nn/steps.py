@@ -21,6 +21,7 @@ from purely.nn.losses import Loss
 from purely.nn.networks import StackedMLP
 from purely.nn.noise import DROPOUT, GRADIENT, dropout_mask, dropout_threshold, normal_noise, stream_starts
 from purely.nn.optimisers import Optimiser, clip_rows
+from purely.typing import Keys
 
 if TYPE_CHECKING:
     from purely.nn.recipe import TrainingSettings
@@ -52,7 +53,7 @@ class Stepper:
         loss: Loss,
         optimiser: Optimiser,
         settings: TrainingSettings,
-        seeds: NDArray[np.uint64],
+        seeds: Keys,
     ) -> None:
         self.stack, self.loss, self.optimiser, self.settings, self.seeds = stack, loss, optimiser, settings, seeds
         self.records = stack.device.type == "cuda" and type(stack) is StackedMLP

@@ -26,7 +26,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from purely.checks import Floats, Indices
 from purely.files import replacing
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
@@ -37,6 +36,7 @@ from purely.nn.recipe import TrainingSettings
 from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, padded_rows
 from purely.nn.steps import Stepper
 from purely.progress import stoppable, track
+from purely.typing import Floats, Indices
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")

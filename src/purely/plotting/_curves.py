@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.class_prior import KnownPrior
 from purely.metrics import (
@@ -23,12 +22,13 @@ from purely.metrics import (
 )
 from purely.plotting.common import PredictionDisplay, Rows
 from purely.plotting.style import ESTIMATE, INK, UNLABELLED, Axes, label, percent
+from purely.typing import Indices
 
 #: More points of a curve than this cannot be seen and make a vector picture heavy.
 _MAX_POINTS = 500
 
 
-def _seen(n: int) -> NDArray[np.intp]:
+def _seen(n: int) -> Indices:
     """Points of a curve that are drawn: evenly spread, and dense where it starts, at the highest scores."""
     if n <= _MAX_POINTS:
         return np.arange(n)

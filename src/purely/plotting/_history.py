@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from purely.checks import check_choice
 from purely.crossfit import last_step
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label
+from purely.typing import Floats, Indices
 
 
 @dataclass
@@ -41,9 +42,9 @@ class HistoryDisplay(Display):
 
     _title: ClassVar[str] = "How the networks learnt"
 
-    train: NDArray[np.float64]
-    held: NDArray[np.float64]
-    best_epoch: NDArray[np.intp]
+    train: Floats
+    held: Floats
+    best_epoch: Indices
     loss_name: str = "loss"
 
     @classmethod

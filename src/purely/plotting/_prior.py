@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 from purely.checks import level_to_z
 from purely.class_prior import ClassPriors
 from purely.labels import Scenario
-from purely.plotting.common import Display, Floats, nothing_to_show, read_rows
+from purely.plotting.common import Display, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.prior.auto import METHODS, ClassPrior
 from purely.prior.one_dimensional import read_scores
+from purely.typing import Floats
 
 _WORDS = {
     "best-bin": "best bin",

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.labels import read_labels
-from purely.plotting.common import Display, Floats, Mask
+from purely.plotting.common import Display
 from purely.plotting.style import POSITIVE, UNLABELLED, Axes, label, sequential
+from purely.typing import Floats, Mask
 
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000

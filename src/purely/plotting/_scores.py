@@ -11,17 +11,9 @@ from sklearn.isotonic import isotonic_regression
 
 from purely.class_prior import KnownPrior, Prior
 from purely.labels import Scenario
-from purely.plotting.common import (
-    Display,
-    Floats,
-    Rows,
-    all_equal,
-    model_rows,
-    nothing_to_show,
-    read_rows,
-    unlabelled_prior,
-)
+from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
+from purely.typing import Floats
 
 
 class _OfScores(Display):

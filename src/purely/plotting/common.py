@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,9 +15,7 @@ from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.plotting.style import Axes, new_axes, say_instead, style
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from purely.typing import Floats, Mask
 
 IN_SAMPLE = "These rows may have trained the model: the picture may look too good."
 ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval."

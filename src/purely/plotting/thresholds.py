@@ -13,8 +13,9 @@ from purely.checks import RandomState
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
-from purely.plotting.common import Floats, PredictionDisplay, Rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.plotting.common import PredictionDisplay, Rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
+from purely.typing import Floats
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 

@@ -23,9 +23,9 @@ from __future__ import annotations
 import numpy as np
 
 from purely.base import number, with_parameters
-from purely.checks import Floats
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import ScoreReading, ScoreTable
+from purely.typing import Floats
 
 
 def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:

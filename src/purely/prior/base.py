@@ -8,19 +8,19 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, with_parameters
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import ClassPriors, Prior
-from purely.crossfit import Estimator
 from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
+from purely.typing import Estimator, Floats, Mask
 
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
@@ -59,8 +59,8 @@ class PriorDiagnostics:
     ('share of the positives above the threshold', True)
     """
 
-    x: NDArray[np.float64]
-    curve: NDArray[np.float64]
+    x: Floats
+    curve: Floats
     x_label: str
     curve_label: str
     chosen: float | None = None
@@ -189,7 +189,7 @@ class PriorEstimator(PUEstimator):
         self._publish(estimate, posterior, scenario)
         return self
 
-    def _posterior(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> SharePosterior:
+    def _posterior(self, X: Any, positive: Mask, folds: Folds | None) -> SharePosterior:
         """What the cross-fitted density ratio of the rows says of the share."""
         seed = draw_seed(self.random_state)
         scores = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs)
@@ -239,7 +239,7 @@ class PriorEstimator(PUEstimator):
             inside, n_positive=self.n_positive_, n_unlabelled=self.n_unlabelled_, scenario=scenario
         )
 
-    def _estimate(self, X: Any, positive: NDArray[np.bool_], folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
         raise NotImplementedError(f"{type(self).__name__} does not say how it estimates the prior.")
 
     def plot(self, ax: Any = None) -> Any:

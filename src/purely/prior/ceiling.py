@@ -45,15 +45,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit, logit, ndtri
 
 from purely.crossfit import finite_log_odds
 from purely.prior.scores import ScoreTable
+from purely.typing import Floats, Indices
 
 __all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "straightened"]
 
-Floats = NDArray[np.float64]
 
 #: Log-odds of the shares that are tried, closer together where shares are common.
 GRID = np.concatenate([np.linspace(-9.0, -2.2, 35), np.linspace(-2.0, 2.6, 36), np.linspace(2.8, 7.0, 15)])
@@ -190,7 +189,7 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
     a, t, loss = np.zeros(GRID.size), np.full(GRID.size, 0.5), np.full(GRID.size, np.inf)
     damping, going = np.full(GRID.size, 1e-2), np.arange(GRID.size)
 
-    def fit_at(rows: NDArray[np.intp], a: Floats, t: Floats) -> tuple[Floats, Floats]:
+    def fit_at(rows: Indices, a: Floats, t: Floats) -> tuple[Floats, Floats]:
         """Loss and log-ratios with the shares of some places of the grid."""
         at = GRID[rows, None]
         log_w = -np.logaddexp(log_expit(at), log_expit(-at) - a[:, None] - np.exp(t)[:, None] * x)

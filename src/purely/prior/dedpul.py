@@ -25,9 +25,9 @@ from scipy.special import ndtri
 from sklearn.isotonic import isotonic_regression
 
 from purely.base import number, with_parameters
-from purely.checks import Floats
 from purely.prior.one_dimensional import OneDimensionalPrior
 from purely.prior.scores import ScoreReading, ScoreTable
+from purely.typing import Floats
 
 _GRID = 512
 

@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from purely.checks import Floats, Indices, Mask
 from purely.folds import draw_rows, row_keys
 from purely.smi.basis import squared_distances
+from purely.typing import Floats, Indices, Mask
 
 #: Multiples of the median distance that are tried as widths (Ramaswamy et al., 2016).
 WIDTH_FACTORS = np.logspace(-1.0, 1.0, 5)

@@ -28,7 +28,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from purely.base import number, one_of, with_parameters
-from purely.checks import Floats, Indices, Mask, draw_seed
+from purely.checks import draw_seed
 from purely.folds import Folds, draw_rows
 from purely.prior import gaussian
 from purely.prior.base import PriorEstimate, PriorEstimator
@@ -37,6 +37,7 @@ from purely.prior.mean_path import DistanceCurve, SlopeRoot, hull_distance
 from purely.prior.one_dimensional import diagnostics_of
 from purely.prior.scores import ScoreReading, ScoreTable
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Indices, Mask
 
 #: Beyond this many distinct rows the features of `approximation="auto"` take over from the exact kernel.
 MAX_EXACT = 10_000

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from purely.checks import Floats
 from purely.prior.gaussian import FeatureProblem, Samples
 from purely.prior.simplex_qp import SimplexQP
+from purely.typing import Floats
 
 #: Frank-Wolfe gap of the programmes the search passes on its way, and of the one it ends at.
 _COARSE_GAP, FINE_GAP = 1e-5, 2e-8

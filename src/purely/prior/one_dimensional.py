@@ -44,12 +44,13 @@ import scipy.sparse as sp
 from sklearn.isotonic import isotonic_regression
 
 from purely.base import check_parameters, number, with_parameters
-from purely.checks import Floats, Mask, draw_seed
+from purely.checks import draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
+from purely.typing import Floats, Mask
 
 
 class OneDimensionalPrior(PriorEstimator):

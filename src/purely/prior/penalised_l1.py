@@ -41,10 +41,11 @@ from scipy.optimize import bisect
 from sklearn.metrics.pairwise import euclidean_distances
 
 from purely.base import number, with_parameters
-from purely.checks import Floats, Indices, Mask, draw_seed
+from purely.checks import draw_seed
 from purely.folds import Folds, deal_folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
+from purely.typing import Floats, Indices, Mask
 
 #: Multiples of the median distance that are tried as widths; ratios of root two.
 _WIDTHS = np.array([0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1])

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import expit, log_expit
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -26,9 +25,8 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
+from purely.typing import Floats, Mask
 from purely.weighing import equal_kinds, weigh_models
-
-Floats = NDArray[np.float64]
 
 #: Names of the built-in models of positives against unlabelled rows.
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
@@ -62,7 +60,7 @@ class RatioScores:
     loss: float
 
 
-def stack_ratios(by_model: Floats, positive: NDArray[np.bool_]) -> RatioScores:
+def stack_ratios(by_model: Floats, positive: Mask) -> RatioScores:
     r"""Weigh log-ratios so that their sum predicts best which rows are labelled.
 
     .. math:: \min_{\beta \ge 0, c} \; \tfrac12 \operatorname{mean}_P \log(1 + e^{-z}) + \tfrac12 \operatorname{mean}_U
@@ -170,7 +168,7 @@ def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: i
 def ratio_scores(
     ratio: Any,
     X: Any,
-    positive: NDArray[np.bool_],
+    positive: Mask,
     *,
     cv: int = 5,
     seed: int,

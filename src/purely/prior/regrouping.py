@@ -39,7 +39,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from purely.base import check_parameters, number, one_of, with_parameters
-from purely.checks import Floats, Indices, Mask, draw_seed
+from purely.checks import draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile
@@ -47,6 +47,7 @@ from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
+from purely.typing import Floats, Indices, Mask
 
 #: Purity of the top from which on no copies are needed.
 PURE = 0.9

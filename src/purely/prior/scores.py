@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from purely.checks import Floats
+from purely.typing import Floats
 
 #: Cells of a table; with fewer distinct scores every score has its own.
 MAX_CELLS = 4096

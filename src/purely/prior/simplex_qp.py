@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs
 
-from purely.checks import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask
 
 #: Added to the diagonal before factorising: far below the gap, far above the rounding of a kernel value.
 _JITTER = 1e-9

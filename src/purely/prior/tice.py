@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from purely.base import number, with_parameters
-from purely.checks import Floats, Mask, draw_seed
+from purely.checks import draw_seed
 from purely.folds import Folds, deal_folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
+from purely.typing import Floats, Mask
 
 _QUANTILES = np.array([0.25, 0.5, 0.75])
 #: Rows without a label that are added to a node before its labelled share is looked at.

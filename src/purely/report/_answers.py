@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.metrics import RankingGain
 from purely.plotting.style import number, percent
 from purely.report._checks import Check
 from purely.report._data import Table
 from purely.report._stages import Lists, Picture, PriorFinding, Scored, Signal
+from purely.typing import Indices
 
 #: Of the JSON form of the answers; raised when a key changes its meaning.
 SCHEMA_VERSION = 1
@@ -119,7 +119,7 @@ def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
     }
 
 
-def top_rows(table: Table, scored: Scored) -> NDArray[np.intp]:
+def top_rows(table: Table, scored: Scored) -> Indices:
     """Places of the unlabelled rows that look most positive, the first first."""
     unlabelled = np.flatnonzero(~table.positive)
     return unlabelled[np.argsort(-scored.probability[unlabelled], kind="stable")][:N_TOP]

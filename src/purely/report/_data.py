@@ -14,9 +14,9 @@ from sklearn.utils import check_array
 
 from purely.checks import refuse_huge, refuse_masked, words_named
 from purely.labels import Scenario, check_scenario, read_labels
+from purely.typing import Indices, Mask
 
-Mask = NDArray[np.bool_]
-Rows = NDArray[np.intp]
+Rows = Indices
 
 #: Most rows that a stage works on; larger data are thinned. Scores, thresholds and checks always use every row.
 MAX_ROWS = {
@@ -63,7 +63,7 @@ class Table:
     X: Any
     given: Any
     positive: Mask
-    y: NDArray[np.intp]
+    y: Indices
     names: list[str]
     groups: list[str]
     records: Any

@@ -29,14 +29,7 @@ from purely.report._answers import (
     answer_trust,
     top_rows,
 )
-from purely.report._audit import (
-    answer_audit,
-    answer_next_audited,
-    audit_checks,
-    find_ranges,
-    read_findings,
-    say_ranges,
-)
+from purely.report._audit import answer_audit, answer_next_audited, audit_checks, find_ranges, read_findings, say_ranges
 from purely.report._checks import run_checks
 from purely.report._data import read_table
 from purely.report._page import Findings, import_jinja, render

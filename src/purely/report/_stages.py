@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
@@ -33,8 +32,7 @@ from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
 from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
 from purely.smi.features import most_different
-
-Floats = NDArray[np.float64]
+from purely.typing import Floats, Indices
 
 #: Level of the intervals that the report asks for itself.
 LEVEL = 0.9
@@ -63,7 +61,7 @@ class PriorFinding:
     readings: list[PriorReading]
     reading_level: float
     score: Floats
-    score_y: NDArray[np.intp]
+    score_y: Indices
     bound: str | None
 
 

@@ -24,13 +24,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, number, one_of, with_parameters
-from purely.checks import Floats, Mask, RandomState, draw_seed
+from purely.checks import RandomState, draw_seed
 from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
 from purely.representation.networks import unit_rows
 from purely.smi.basis import squared_distances
 from purely.smi.objective import information_from_objective, ridge_path
+from purely.typing import Floats, Mask
 
 #: Bandwidths that are tried, as multiples of the median distance to the centres; and ridge penalties.
 BANDWIDTH_FACTORS = (0.25, 0.4, 0.6, 1.0, 1.5)

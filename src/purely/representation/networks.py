@@ -11,12 +11,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, check_parameters, number, one_of, parameter, with_parameters
-from purely.checks import Floats, check_widths, draw_seed
+from purely.checks import check_widths, draw_seed
 from purely.labels import PULabels
 from purely.nn import plan
 from purely.nn.fitted import by_blocks
 from purely.nn.recipe import Architecture, kept_dtypes
 from purely.nn.scaling import column_scaling
+from purely.typing import Floats
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss

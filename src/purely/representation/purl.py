@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import number, one_of, parameter, with_parameters
-from purely.checks import Floats, Mask
 from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
 from purely.nn.fitted import by_blocks
@@ -19,6 +18,7 @@ from purely.nn.plan import ALL_ROWS, PreparedFit, StackPlan, TrainedMember, out_
 from purely.nn.recipe import check_encoder, kept_dtypes
 from purely.representation.networks import NetworkRepresentation
 from purely.smi.objective import information_from_objective, pu_objective
+from purely.typing import Floats, Mask
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from purely.checks import RandomState, level_to_z
-from purely.crossfit import Estimator
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import captured_information, row_contributions
+from purely.typing import Estimator
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from purely.collapsed import KernelScore, LinearScore, TreeScore
 from purely.crossfit import LARGEST_LOG_ODDS, LARGEST_LOG_RATIO
 from purely.tables import TableEncoder
 from purely.tables.cells import LARGEST
+from purely.typing import Floats
 
 __all__ = ["to_onnx"]
 
@@ -235,7 +236,7 @@ def _trees(graph: _Graph, score: TreeScore, rows: str) -> str:
     return graph.within(graph.plus(total, score.constant), -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
-def _doubles(values: NDArray[np.float64]) -> Any:
+def _doubles(values: Floats) -> Any:
     return numpy_helper.from_array(np.asarray(values, dtype=np.float64), "values")
 
 

@@ -8,13 +8,12 @@ from importlib.util import find_spec
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.checks import refuse_huge
+from purely.typing import Floats
 
 __all__ = ["reduce_parts", "rows_of"]
 
-Floats = NDArray[np.float64]
 T = TypeVar("T")
 
 #: Results that are merged at a time: few, so that no worker holds many of them.

@@ -15,22 +15,21 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from purely.checks import check_number, draw_seed
 from purely.collapsed import Score, collapse
 from purely.crossfit import MOST_ROWS
-from purely.folds import Folds, Keys, row_keys
+from purely.folds import Folds, row_keys
 from purely.prior import ClassPrior
 from purely.prior.ratio import resolve_models, stack_ratios
 from purely.prior.scores import ScoreTable
 from purely.scale.parts import reduce_parts, rows_of
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Keys, Mask
 
 __all__ = ["pool_prior"]
 
-Floats = NDArray[np.float64]
 Encode = Callable[[Any], Any] | None
 
 #: Rows that a part scores at a time: many, since trees walk many rows of a fold faster.
@@ -195,7 +194,7 @@ def _train(
     return scorer, np.round(found.score, DIGITS)
 
 
-def _fit(model: Any, X: Floats, positive: NDArray[np.bool_]) -> Score:
+def _fit(model: Any, X: Floats, positive: Mask) -> Score:
     n_p = int(np.count_nonzero(positive))
     fitted = clone(model, safe=False).fit(X, positive.astype(np.intp))
     return collapse(fitted, (n_p, positive.size - n_p))

@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import with_parameters
-from purely.checks import Floats, Mask
 from purely.class_prior import check_class_prior
 from purely.labels import check_scenario
 from purely.smi.inference import InformationInterval, SMIInterval, fold_interaction_variance, information_interval
 from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import Equations, Moments, class_means, population_weights, positive_mean
 from purely.smi.objective import information_from_objective, pn_smi, pu_objective, smi_from_information
+from purely.typing import Floats, Mask
 
 
 @with_parameters

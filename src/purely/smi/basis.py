@@ -11,10 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from purely.checks import LARGEST_VALUE, Floats, Indices, Mask
+from purely.checks import LARGEST_VALUE
 from purely.exceptions import DegenerateDataWarning
 from purely.folds import draw_rows
 from purely.smi.objective import BasisSums
+from purely.typing import Floats, Indices, Mask
 
 #: A block's distances and one basis stay in a core's cache; measured on 100 centres, larger blocks are slower.
 _BLOCK_ELEMENTS = 1 << 17

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from purely.base import read_rows
-from purely.checks import Floats, Indices, RandomState, draw_seed
+from purely.checks import RandomState, draw_seed
 from purely.labels import PULabels, check_scenario
 from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import row_contributions
+from purely.typing import Floats, Indices
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import Floats, Mask, RandomState, check_number, draw_seed, level_to_z
+from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.objective import information_from_objective, pu_objective
+from purely.typing import Floats, Mask
 
 
 @dataclass(frozen=True)

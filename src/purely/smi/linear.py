@@ -15,7 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, number, one_of, parameter, with_parameters
-from purely.checks import Floats, Indices, Mask, RandomState, draw_seed, refuse_huge, refuse_length
+from purely.checks import RandomState, draw_seed, refuse_huge, refuse_length
 from purely.class_prior import check_class_prior
 from purely.exceptions import SearchBoundWarning
 from purely.folds import deal_folds, stream_folds
@@ -24,6 +24,7 @@ from purely.smi import model_choice
 from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers
 from purely.smi.objective import BasisSums, linear_objective, ridge_solution
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Indices, Mask
 
 
 @with_parameters

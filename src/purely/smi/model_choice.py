@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from purely.checks import Floats
 from purely.smi.basis import Runner, check_grid, in_turn
 from purely.smi.objective import BasisSums, linear_objective, ridge_path
+from purely.typing import Floats
 
 #: Counts of class 0 and class 1 -> what the sums of either class are multiplied by to give a mean over p(x).
 PopulationWeights = Callable[[Floats], Floats]

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import Floats
 from purely.class_prior import check_class_prior
+from purely.typing import Floats
 
 
 def pu_objective(w_positive: ArrayLike, w_unlabelled: ArrayLike) -> float:

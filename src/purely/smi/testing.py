@@ -10,10 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from purely.base import read_rows
-from purely.checks import Floats, Indices, Mask, RandomState, check_number, draw_seed
+from purely.checks import RandomState, check_number, draw_seed
 from purely.folds import row_keys
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
 from purely.threads import one_blas_thread
+from purely.typing import Floats, Indices, Mask
 
 _WIDTHS = np.array([0.25, 0.5, 1.0, 2.0])
 _ALPHAS = np.array([1e-4, 1e-3, 1e-2, 1e-1])

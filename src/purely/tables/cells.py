@@ -16,10 +16,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from purely.files import shown
+from purely.typing import Floats
 
 __all__ = ["LARGEST", "Cells", "Guess", "Kind", "guess", "is_text", "plain", "read"]
 
-Floats = NDArray[np.float64]
 Kind = Literal["number", "boolean", "date", "category", "text", "vector", "sparse", "dropped"]
 
 #: Cells that stand for a missing value.

@@ -15,10 +15,10 @@ from sklearn.preprocessing import normalize
 
 from purely.files import shown
 from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
+from purely.typing import Floats
 
 __all__ = ["ColumnPlan", "Settings", "encode_column", "fit_column", "read_column"]
 
-Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 #: Columns that vary by less are not scaled.

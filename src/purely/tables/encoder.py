@@ -19,6 +19,7 @@ from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
 from purely.tables.errors import TableError, nearest, refuse_twins, shown
+from purely.typing import Indices
 
 __all__ = ["Encoded", "EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
@@ -280,7 +281,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return [plan.name for plan in self._used]
 
     @property
-    def feature_owner_(self) -> NDArray[np.intp]:
+    def feature_owner_(self) -> Indices:
         """For each feature the place of its column in `columns_`."""
         return np.repeat(np.arange(len(self._used)), [plan.n_features for plan in self._used])
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from purely.label_words import find_meaning, says
 from purely.tables.cells import plain
 from purely.tables.errors import TableError, nearest, shown
+from purely.typing import Indices
 
 __all__ = ["LabelRule", "LabelValues", "find_label_rule"]
 
@@ -60,7 +61,7 @@ class LabelValues:
         self.counts = [0]
         self._spellings: list[Counter[str]] = [Counter()]
 
-    def read(self, column: pa.Array) -> NDArray[np.intp]:
+    def read(self, column: pa.Array) -> Indices:
         """The number of each row's value."""
         kind = column.type
         if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):

@@ -9,17 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from purely.assumptions import LEAK, STRONG, column_areas
 from purely.folds import row_keys
 from purely.tables.cells import is_text
 from purely.tables.encoder import TableEncoder
 from purely.tables.errors import listed
+from purely.typing import Mask
 
 __all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
 
-Mask = NDArray[np.bool_]
 
 #: Rows of each kind that are looked at.
 MAX_ROWS = 5000

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from purely.tables.errors import TableError
 from purely.tables.labels import MOST_VALUES, LabelRule, LabelValues, find_label_rule
 from purely.tables.source import TableSource
+from purely.typing import Floats, Indices, Mask
 
 __all__ = ["LabelledRows", "draw_rows"]
 
@@ -36,7 +37,7 @@ class LabelledRows:
     """
 
     table: pa.Table
-    positive: NDArray[np.bool_]
+    positive: Mask
     number: NDArray[np.int64]
     rule: LabelRule
 
@@ -46,11 +47,11 @@ class _Part:
     """Rows of a batch that are still in the draw: their labels' numbers, records' numbers and lots."""
 
     batch: pa.RecordBatch
-    label: NDArray[np.intp]
+    label: Indices
     number: NDArray[np.int64]
-    lot: NDArray[np.float64]
+    lot: Floats
 
-    def taken(self, chosen: NDArray[np.bool_]) -> _Part:
+    def taken(self, chosen: Mask) -> _Part:
         return _Part(self.batch.filter(pa.array(chosen)), self.label[chosen], self.number[chosen], self.lot[chosen])
 
 

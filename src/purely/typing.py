@@ -1,0 +1,58 @@
+"""Types that annotations share: arrays by what they hold, rows as they come in and as they are worked on, models."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Estimator", "Floats", "FrameLike", "Indices", "Keys", "Mask", "MatrixLike", "Rows", "SparseLike"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Indices: TypeAlias = NDArray[np.intp]
+Keys: TypeAlias = NDArray[np.uint64]
+Mask: TypeAlias = NDArray[np.bool_]
+
+
+class FrameLike(Protocol):
+    """A data frame, of pandas or polars: columns with names."""
+
+    @property
+    def columns(self) -> Any:
+        """Names of the columns."""
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+
+    def __getitem__(self, name: Any) -> Any:
+        """A column by its name."""
+
+
+class SparseLike(Protocol):
+    """A sparse matrix or array of SciPy."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Numbers of rows and columns."""
+
+    def tocsr(self) -> Any:
+        """The same, stored row by row."""
+
+
+#: Rows as a user gives them.
+MatrixLike: TypeAlias = ArrayLike | SparseLike | FrameLike
+#: Rows as they are worked on, once they have been validated.
+Rows: TypeAlias = NDArray[np.floating[Any]] | sp.csr_matrix
+
+
+class Estimator(Protocol):
+    """A classifier, density ratio or transformer in scikit-learn's manner."""
+
+    def fit(self, X: Any, y: Any) -> Any:
+        """Learn from rows and their labels."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters by name."""
