@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from purely.checks import check_choice, check_number, refuse_huge, refuse_masked, words_named
 from purely.labels import PULabels, read_labels
+from purely.typing import Matrix
 
 __all__ = ["PUEstimator", "check_parameters", "number", "one_of", "parameter", "read_rows", "with_parameters"]
 
@@ -79,7 +80,7 @@ class PUEstimator(BaseEstimator):
 
     def _validate_fit(
         self,
-        X: Any,
+        X: Matrix,
         y: ArrayLike,
         *,
         min_positive: int = 2,
@@ -105,7 +106,7 @@ class PUEstimator(BaseEstimator):
             return X[kept], PULabels(labels.positive[kept], labels.classes)
         return X, labels
 
-    def _validate_rows(self, X: Any, *, dtype: Any = np.float64, reset: bool = False) -> Any:
+    def _validate_rows(self, X: Matrix, *, dtype: Any = np.float64, reset: bool = False) -> Any:
         """Check new rows against what `fit` saw; with `reset`, the parameters and then the rows of a fit."""
         if reset:
             check_parameters(type(self), vars(self))
@@ -123,6 +124,6 @@ class PUEstimator(BaseEstimator):
                 delattr(self, name)
 
 
-def read_rows(X: Any, y: ArrayLike) -> tuple[Any, PULabels]:
+def read_rows(X: Matrix, y: ArrayLike) -> tuple[Any, PULabels]:
     """Rows as an array or CSR matrix, and their labels, for functions that ask for both as an estimator does."""
     return PUEstimator()._validate_fit(X, y)

@@ -8,9 +8,12 @@ from numbers import Integral, Real
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri
 from sklearn.utils import check_random_state, column_or_1d
+
+from purely.typing import Floats, Matrix
 
 __all__ = [
     "LARGEST_VALUE",
@@ -20,6 +23,7 @@ __all__ = [
     "check_number",
     "check_share",
     "check_widths",
+    "dense",
     "draw_seed",
     "level_to_z",
     "refuse_huge",
@@ -110,9 +114,14 @@ def draw_seed(random_state: RandomState) -> int:
     return int(check_random_state(random_state).randint(0, np.iinfo(np.int32).max))
 
 
-def refuse_huge(X: Any, name: str = "X") -> None:
+def dense(X: Matrix) -> Floats:
+    """Rows as an array, also those of a sparse matrix."""
+    return np.asarray(sp.csr_matrix(X).toarray() if sp.issparse(X) else X, dtype=np.float64)
+
+
+def refuse_huge(X: Matrix, name: str = "X") -> None:
     """Refuse values whose squares would overflow: distances between such rows are infinite."""
-    data = X.data if hasattr(X, "indptr") else X
+    data = np.asarray(X.data if sp.issparse(X) else X)
     if data.size == 0:
         return
     largest = max(abs(float(data.max())), abs(float(data.min())))
@@ -134,7 +143,7 @@ def refuse_masked(values: Any, name: str = "X") -> None:
 
 
 @contextmanager
-def words_named(X: Any, name: str = "X") -> Iterator[None]:
+def words_named(X: Matrix, name: str = "X") -> Iterator[None]:
     """Where the block cannot use a data frame: name its columns that are no numbers, and what makes numbers of them."""
     try:
         yield
@@ -143,7 +152,7 @@ def words_named(X: Any, name: str = "X") -> Iterator[None]:
         raise
 
 
-def _refuse_words(X: Any, name: str) -> None:
+def _refuse_words(X: Matrix, name: str) -> None:
     words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
     if words:
         several = "columns that are" if len(words) > 1 else "a column that is"

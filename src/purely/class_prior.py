@@ -18,7 +18,7 @@ from purely.checks import check_number, level_to_z
 from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = [
     "ClassPriors",
@@ -244,7 +244,7 @@ class Prior(Sentence):
 class PriorLike(Protocol):
     """Whatever estimates a class prior: `fit` sets `class_prior_`, and `prior_` where more is known."""
 
-    def fit(self, X: Any, y: Any) -> Any:
+    def fit(self, X: Matrix, y: Any) -> Any:
         """Estimate the class prior of positives and unlabelled rows."""
 
 

@@ -32,7 +32,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from purely.crossfit import LARGEST_LOG_RATIO, finite_log_odds, log_ratio
-from purely.typing import Floats, Indices
+from purely.typing import Floats, Indices, Matrix
 
 __all__ = [
     "KernelScore",
@@ -268,11 +268,11 @@ def collapse(model: Any, counts: tuple[int, int]) -> Score:
     return ModelScore(model, counts)
 
 
-def collapsed_ratio(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:
+def collapsed_ratio(model: Any, X: Matrix, n_positive: int, n_unlabelled: int) -> Floats:
     """What :func:`purely.crossfit.log_ratio` says, in less time where rows are dense."""
     if sp.issparse(X):
         return log_ratio(model, X, n_positive, n_unlabelled)
-    return collapse(model, (n_positive, n_unlabelled))(X)
+    return collapse(model, (n_positive, n_unlabelled))(np.asarray(X))
 
 
 def _two_classes(model: Any) -> bool:

@@ -17,7 +17,7 @@ from purely.crossfit import model_says
 from purely.datasets import DrawError, make_pu
 from purely.labels import Scenario
 from purely.notebook import html_table
-from purely.typing import Floats, Indices
+from purely.typing import Floats, Indices, Matrix
 
 __all__ = ["Comparison", "compare_methods"]
 
@@ -83,7 +83,7 @@ class Comparison:
 
 def compare_methods(
     methods: Mapping[str, Any],
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     n_positive: int = 200,
@@ -175,7 +175,7 @@ def compare_methods(
     return Comparison(tuple(rows), prior)
 
 
-def _area(model: Any, X: Any, y: Indices) -> float:
+def _area(model: Any, X: Matrix, y: Indices) -> float:
     """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
     if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
         return float("nan")

@@ -22,7 +22,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from purely.folds import Folds
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 __all__ = [
     "LARGEST_LOG_ODDS",
@@ -53,7 +53,7 @@ LARGEST_LOG_RATIO = float(np.log(1000.0))
 MOST_ROWS = 10_000
 
 
-def model_says(model: Any, X: Any, what: Statement, positive: object = 1) -> Floats:
+def model_says(model: Any, X: Matrix, what: Statement, positive: object = 1) -> Floats:
     """What a fitted model says of rows.
 
     Parameters
@@ -100,7 +100,7 @@ def finite_log_odds(probability: Any) -> Floats:
         return np.clip(logit(inside), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
 
-def log_ratio(model: Any, X: Any, n_positive: int, n_unlabelled: int) -> Floats:
+def log_ratio(model: Any, X: Matrix, n_positive: int, n_unlabelled: int) -> Floats:
     """Log density ratio of positives to unlabelled rows, as a fitted model of 1 against 0 says it.
 
     Parameters
@@ -141,7 +141,7 @@ def _is_balanced(model: Any) -> bool:
 
 def cross_fit(
     models: Sequence[Any],
-    X: Any,
+    X: Matrix,
     positive: Mask,
     folds: Folds,
     *,
@@ -204,7 +204,7 @@ def are_training_rows(stored: Floats, found: Floats) -> bool:
 
 def _fit_and_score(
     model: Any,
-    X: Any,
+    X: Matrix,
     target: Indices,
     folds: Folds,
     k: int,

@@ -31,7 +31,7 @@ from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.notebook import html_table
-from purely.typing import Floats, Indices
+from purely.typing import Floats, Indices, Matrix
 
 __all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
@@ -102,7 +102,7 @@ class Explanation:
 
 def explain_rows(
     model: Any,
-    X: Any,
+    X: Matrix,
     background: Any = None,
     *,
     groups: Sequence[str] | None = None,
@@ -236,7 +236,7 @@ def _columns(groups: Sequence[str], n_features: int) -> tuple[tuple[str, ...], I
     return names, np.array([place[str(name)] for name in groups])
 
 
-def _prepared(model: Any, X: Any, background: Any) -> tuple[Scores, Any, Any, list[str]]:
+def _prepared(model: Any, X: Matrix, background: Any) -> tuple[Scores, Any, Any, list[str]]:
     """A function of a matrix, both samples as matrices, and the column of each feature."""
     steps = [step for _, step in getattr(model, "steps", [])]
     if steps and hasattr(steps[0], "feature_owner_"):

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from purely.typing import Floats, Indices, Keys, Mask
+from purely.typing import Floats, Indices, Keys, Mask, Matrix
 
 __all__ = [
     "Folds",
@@ -35,7 +35,7 @@ _BLOCK_ELEMENTS = 1 << 22
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def row_keys(X: Any, seed: int) -> Keys:
+def row_keys(X: Matrix, seed: int) -> Keys:
     """One 64-bit key a row: a multiply-add hash of the row's float64 bits, keyed by `seed`.
 
     Integer arithmetic wraps, so the sum does not depend on the order of summation (a floating-point projection
@@ -74,7 +74,7 @@ def scramble(keys: Keys) -> Keys:
     return keys ^ (keys >> np.uint64(31))
 
 
-def content_keys(X: Any, seed: int) -> Keys:
+def content_keys(X: Matrix, seed: int) -> Keys:
     """Keys of rows of any kind; columns that are not numbers count by the rank of their values' texts."""
     if sp.issparse(X):
         return row_keys(X, seed)
@@ -93,7 +93,7 @@ def _as_numbers(column: NDArray[Any]) -> Floats:
     return np.unique(column.astype(str), return_inverse=True)[1].astype(np.float64)
 
 
-def row_order(X: Any, seed: int) -> Indices:
+def row_order(X: Matrix, seed: int) -> Indices:
     """Indices that put the rows of `X` into their content's order; a random order that any permutation shares."""
     return np.argsort(row_keys(X, seed), kind="stable")
 
@@ -132,7 +132,7 @@ class Folds:
         return ((self.train(k), self.test(k)) for k in range(self.n_folds))
 
 
-def deal_folds(X: Any, positive: Mask, n_folds: int, seed: int, keys: Keys | None = None) -> Folds:
+def deal_folds(X: Matrix, positive: Mask, n_folds: int, seed: int, keys: Keys | None = None) -> Folds:
     """Deal rows into folds: by content, copies of a row together, positives and unlabelled rows in proportion.
 
     Parameters
@@ -217,7 +217,7 @@ def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:
     return together if _both_kinds(together, positive) and _both_kinds(~together, positive) else part
 
 
-def stream_folds(X: Any, n_folds: int, seed: int) -> Indices:
+def stream_folds(X: Matrix, n_folds: int, seed: int) -> Indices:
     """Folds of rows that come in batches: by each row's content alone, so that copies in other batches share them.
 
     Nothing is known of the rows still to come, so folds are of equal size in expectation only.
@@ -273,7 +273,7 @@ def _copy_keys(keys: Keys, positive: Mask) -> Keys:
     return copies
 
 
-def draw_rows(X: Any, n_rows: int, seed: int) -> Indices:
+def draw_rows(X: Matrix, n_rows: int, seed: int) -> Indices:
     """Indices of `n_rows` rows drawn without replacement, distinct rows first; all rows where there are fewer."""
     keys = row_keys(X, seed)
     order = np.argsort(keys, kind="stable")

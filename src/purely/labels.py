@@ -29,7 +29,7 @@ from sklearn.utils import column_or_1d
 from purely.checks import refuse_masked
 from purely.exceptions import LabelWarning
 from purely.label_words import LabelMeaning, find_meaning, listed, plain, says
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 __all__ = [
     "PULabels",
@@ -288,7 +288,7 @@ def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) ->
             )
 
 
-def stack(P: Any, U: Any) -> tuple[Any, Indices]:
+def stack(P: Matrix, U: Matrix) -> tuple[Any, Indices]:
     """Stack positives and unlabelled rows into the ``(X, y)`` that every estimator takes.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Types that annotations share: arrays by what they hold, rows as they come in and as they are worked on, models."""
+"""Types that annotations share: arrays by what they hold, rows, models."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-__all__ = ["Estimator", "Floats", "FrameLike", "Indices", "Keys", "Mask", "MatrixLike", "Rows", "SparseLike"]
+__all__ = ["Estimator", "Floats", "Frame", "Indices", "Keys", "Mask", "Matrix"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Indices: TypeAlias = NDArray[np.intp]
@@ -16,7 +16,7 @@ Keys: TypeAlias = NDArray[np.uint64]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-class FrameLike(Protocol):
+class Frame(Protocol):
     """A data frame, of pandas or polars: columns with names."""
 
     @property
@@ -28,24 +28,11 @@ class FrameLike(Protocol):
         """Numbers of rows and columns."""
 
     def __getitem__(self, name: Any) -> Any:
-        """A column by its name."""
+        """A column by its name, or some rows."""
 
 
-class SparseLike(Protocol):
-    """A sparse matrix or array of SciPy."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Numbers of rows and columns."""
-
-    def tocsr(self) -> Any:
-        """The same, stored row by row."""
-
-
-#: Rows as a user gives them.
-MatrixLike: TypeAlias = ArrayLike | SparseLike | FrameLike
-#: Rows as they are worked on, once they have been validated.
-Rows: TypeAlias = NDArray[np.floating[Any]] | sp.csr_matrix
+#: Rows: an array or a sparse matrix; at the public doors data frames and lists of lists as well.
+Matrix: TypeAlias = NDArray[np.floating[Any]] | sp.csr_matrix
 
 
 class Estimator(Protocol):

@@ -16,8 +16,6 @@ Scores must come from models that did not train on the rows they score: out of f
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
 from purely.assumptions._common import AssumptionCheck, AssumptionReport
@@ -27,6 +25,7 @@ from purely.assumptions._sampling import check_sampling
 from purely.assumptions._selection import check_selection, check_top
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
+from purely.typing import Matrix
 
 __all__ = [
     "LEAK",
@@ -47,7 +46,7 @@ def check_assumptions(
     score: ArrayLike,
     class_prior: KnownPrior,
     *,
-    X: Any = None,
+    X: Matrix | None = None,
     scenario: Scenario = "case-control",
     alpha: float = 0.05,
 ) -> AssumptionReport:

@@ -10,18 +10,16 @@ hardly an unlabelled row looks like a labelled one: more often such a column was
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.stats import rankdata
 
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 STRONG, LEAK = 0.99, 0.9999
 
 
-def column_areas(X: Any, positive: Mask) -> Floats:
+def column_areas(X: Matrix, positive: Mask) -> Floats:
     """Area under the ROC curve of each column alone, labelled against unlabelled rows, whichever way it points.
 
     Parameters

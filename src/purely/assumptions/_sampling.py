@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from purely.checks import level_to_z, refuse_length
 from purely.class_prior import KnownPrior, read_prior
 from purely.folds import row_keys
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
+from purely.typing import Matrix
 
 OK: Status = "ok"
 
@@ -23,7 +24,7 @@ def check_sampling(
     score: ArrayLike | None = None,
     class_prior: KnownPrior | None = None,
     *,
-    X: Any = None,
+    X: Matrix | None = None,
     scenario: Scenario = "case-control",
     alpha: float = 0.05,
 ) -> AssumptionCheck:
@@ -86,13 +87,13 @@ def check_sampling(
     return AssumptionCheck("sampling", status, float(copies), float(p_value), (message or fine).strip())
 
 
-def _copies(X: Any, labels: PULabels, scenario: Scenario, alpha: float) -> tuple[float, Status, str]:
+def _copies(X: Matrix, labels: PULabels, scenario: Scenario, alpha: float) -> tuple[float, Status, str]:
     """Share of labelled rows with a copy among the unlabelled ones, against what repeats anyway.
 
     Rows of few values repeat by themselves. Unlabelled rows that repeat each other show how often; so do labelled rows
     that do, with their rate carried to U's size as if every row there were positive (which errs on the side of 'ok').
     """
-    rows = X.tocsr() if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
+    rows = sp.csr_matrix(X) if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
     refuse_length("X", rows.shape[0], labels.positive.size)
     keys = row_keys(rows, seed=0)
     of_u, size = np.unique(keys[~labels.positive], return_counts=True)

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import kolmogorov, stdtr
 
 from purely.audit._design import read_probability
-from purely.checks import check_number, level_to_z
+from purely.checks import check_number, dense, level_to_z
 from purely.class_prior import check_class_prior
 from purely.metrics import PUEstimate
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["Batch", "Look", "Monitor"]
 
@@ -55,7 +54,7 @@ class Batch:
 
     name: str
     probability: Floats
-    X: Any = None
+    X: Matrix | None = None
 
 
 @dataclass(frozen=True)
@@ -221,6 +220,5 @@ def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
     return float(kolmogorov(distance * np.sqrt(a.size * b.size / (a.size + b.size))))
 
 
-def _dense(X: Any) -> Floats:
-    rows = X[: Monitor.most_compared]
-    return np.asarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float64)
+def _dense(X: Matrix) -> Floats:
+    return dense(X[: Monitor.most_compared])

@@ -29,7 +29,7 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import check_class_prior
 from purely.classifiers.thresholds import check_threshold
 from purely.crossfit import model_says
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 __all__ = ["NextRows", "next_to_label"]
 
@@ -72,7 +72,7 @@ class NextRows:
 
 def next_to_label(
     model: Any,
-    X: Any,
+    X: Matrix,
     n: int,
     goal: Goal = "precision",
     *,

@@ -15,7 +15,7 @@ from purely.calibration import RAMP, ScoreCalibration, shift_to_share
 from purely.class_prior import Prior
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds, model_says
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["RecalibratedClassifier", "calibration_of"]
 
@@ -89,7 +89,7 @@ class RecalibratedClassifier(BasePUClassifier):
     #: The audited pool stands for the population.
     scenario = "case-control"
 
-    def fit(self, X: Any, y: ArrayLike) -> NoReturn:
+    def fit(self, X: Matrix, y: ArrayLike) -> NoReturn:
         """Refused: labels of positives cannot replace an audit."""
         raise ValueError(
             "a recalibrated classifier cannot be fitted: its probabilities come from an audit. Fit the classifier anew "
@@ -112,7 +112,7 @@ class RecalibratedClassifier(BasePUClassifier):
         self.unlabelled_prior_ = prior.value
         return self
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         z = self.calibration_(model_says(self.estimator, X, "log-odds", positive=self.classes_[1]))
         return z if self.refinement_ is None else self.refinement_(z, X)
 

@@ -27,8 +27,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import pairwise_distances_chunked
 from sklearn.metrics.pairwise import rbf_kernel
 
+from purely.checks import dense
 from purely.explain import explain_rows
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = ["Refinement", "fit_refinement", "relevance_of"]
 
@@ -69,7 +70,7 @@ class Refinement:
     centres: Floats
     weight: Floats
 
-    def __call__(self, log_odds: Floats, X: Any) -> Floats:
+    def __call__(self, log_odds: Floats, X: Matrix) -> Floats:
         """Corrected log-odds of rows."""
         linear = np.asarray(self.slope * log_odds + X @ self.coef + self.intercept, dtype=np.float64)
         return linear if not self.weight.size else linear + self._bent(_dense(X) * self.scale)
@@ -81,7 +82,7 @@ class Refinement:
         return np.concatenate(list(parts))
 
 
-def relevance_of(model: Any, X: Any) -> Floats:
+def relevance_of(model: Any, X: Matrix) -> Floats:
     """How much each column matters to a model, shape (d,); sums to 1, or to 0 where it cannot be told."""
     n_columns = X.shape[1]
     if sp.issparse(X) or n_columns > MOST_COLUMNS:
@@ -91,7 +92,7 @@ def relevance_of(model: Any, X: Any) -> Floats:
     return size / size.sum() if size.any() and size.size == n_columns else np.zeros(n_columns)
 
 
-def fit_refinement(log_odds: Floats, X: Any, positive: Mask, relevance: Floats) -> Refinement | None:
+def fit_refinement(log_odds: Floats, X: Matrix, positive: Mask, relevance: Floats) -> Refinement | None:
     """Fit the correction to audited rows; None where all have the same label.
 
     Parameters
@@ -125,5 +126,5 @@ def fit_refinement(log_odds: Floats, X: Any, positive: Mask, relevance: Floats) 
     )
 
 
-def _dense(X: Any) -> Floats:
-    return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+def _dense(X: Matrix) -> Floats:
+    return dense(X)

@@ -24,7 +24,7 @@ from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = ["AuditCurve", "AuditResult", "read_audit"]
 
@@ -251,7 +251,7 @@ class AuditResult:
         worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
         return promised_cut(worst, precision, confidence)
 
-    def recalibrated(self, model: Any, X: Any = None) -> RecalibratedClassifier:
+    def recalibrated(self, model: Any, X: Matrix | None = None) -> RecalibratedClassifier:
         """The same classifier with probabilities and a class prior that agree with the audit.
 
         Parameters
@@ -271,7 +271,7 @@ class AuditResult:
         worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
         return RecalibratedClassifier(model).adopt(calibration, self.prior, worst, self._refined(model, X, calibration))
 
-    def _refined(self, model: Any, X: Any, calibration: ScoreCalibration) -> Refinement | None:
+    def _refined(self, model: Any, X: Matrix, calibration: ScoreCalibration) -> Refinement | None:
         if X is None:
             return None
         rows = check_array(X, accept_sparse="csr", dtype=np.float64)

@@ -15,7 +15,6 @@ own interval is carried through: :math:`q` is taken at its lower end on the left
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,7 +24,7 @@ from purely.class_prior import check_class_prior
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = ["Sensitivity", "sensitivity"]
 
@@ -146,7 +145,9 @@ class Sensitivity:
         )
 
 
-def sensitivity(model: BasePUClassifier, gamma: float, X: Any = None, *, threshold: float | None = None) -> Sensitivity:
+def sensitivity(
+    model: BasePUClassifier, gamma: float, X: Matrix | None = None, *, threshold: float | None = None
+) -> Sensitivity:
     """Ranges of share, precision and probabilities if labels were not chosen at random, see :mod:`purely.audit`.
 
     Parameters

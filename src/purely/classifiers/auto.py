@@ -24,7 +24,7 @@ from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, fit_together, out_of_fold
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 from purely.weighing import stacked_weights
 
 __all__ = ["FittedMember", "PUClassifier"]
@@ -58,7 +58,7 @@ class FittedMember:
     calibration: ScoreCalibration
     counts: tuple[int, int]
 
-    def log_odds(self, X: Any) -> Floats:
+    def log_odds(self, X: Matrix) -> Floats:
         """Log-odds among the unlabelled rows."""
         return self.calibration(Member(self.name, None).score(self.model, X, self.counts))
 
@@ -189,7 +189,7 @@ class PUClassifier(BasePUClassifier):
     random_state: RandomState = 0
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Estimate the class prior, train the members and calibrate.
 
         Parameters
@@ -205,7 +205,7 @@ class PUClassifier(BasePUClassifier):
         fit_together([self], [(X, y)])
         return self
 
-    def prepare_fit(self, X: Any, y: ArrayLike) -> PreparedEnsemble:
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> PreparedEnsemble:
         """All that comes before the networks: class prior, and the other members' scores and models."""
         check_choice("calibration", self.calibration, CALIBRATIONS)
         check_choice("weights", self.weights, WEIGHTS)
@@ -271,12 +271,12 @@ class PUClassifier(BasePUClassifier):
     def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
         return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
 
-    def member_log_odds(self, X: Any) -> Floats:
+    def member_log_odds(self, X: Matrix) -> Floats:
         """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""
         check_is_fitted(self, "oof_probability_")
         return self._member_log_odds(self._validate_rows(X)) + self._population_shift()
 
-    def plain_log_odds(self, X: Any = None) -> Floats | None:
+    def plain_log_odds(self, X: Matrix | None = None) -> Floats | None:
         """Log-odds by each forest alone, plain classifiers of positives against unlabelled rows.
 
         Parameters
@@ -298,7 +298,7 @@ class PUClassifier(BasePUClassifier):
         X = self._validate_rows(X)
         return np.stack([self.members_[k].log_odds(X) for k in places]) + self._population_shift()
 
-    def distil(self, X: Any = None) -> DistilledPUClassifier:
+    def distil(self, X: Matrix | None = None) -> DistilledPUClassifier:
         """A classifier that gives the same answers, or nearly so, faster; for many rows or for one at a time.
 
         Given rows, a small network is tried in the place of the stack, see :class:`DistilledPUClassifier`; without, or
@@ -323,8 +323,8 @@ class PUClassifier(BasePUClassifier):
         check_is_fitted(self, "oof_probability_")
         return distil(self, X)
 
-    def _member_log_odds(self, X: Any) -> Floats:
+    def _member_log_odds(self, X: Matrix) -> Floats:
         return np.stack([member.log_odds(X) for member in self.members_])
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         return self._final(self.member_weights_ @ self._member_log_odds(X)) + self._population_shift()

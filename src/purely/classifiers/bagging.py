@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from purely.base import number, with_parameters
 from purely.classifiers.meta import MetaPUClassifier, Training
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 
 @with_parameters
@@ -103,7 +103,7 @@ class BaggingPUClassifier(MetaPUClassifier):
         self.estimators_ = [fitted for fitted, _ in done]
         self._calibrate(self._mean_unseen(training.X, [score for _, score in done]), training)
 
-    def _mean_unseen(self, X: Any, scores: list[Floats]) -> Floats:
+    def _mean_unseen(self, X: Matrix, scores: list[Floats]) -> Floats:
         """Mean score of each row over classifiers that have not seen it; over all, where every one has."""
         table = np.stack(scores)
         counts = np.count_nonzero(~np.isnan(table), axis=0)
@@ -113,5 +113,5 @@ class BaggingPUClassifier(MetaPUClassifier):
             mean[seen] = self._score(X[seen])
         return mean
 
-    def _score(self, X: Any) -> Floats:
+    def _score(self, X: Matrix) -> Floats:
         return np.asarray(np.mean([self._says(e, X) for e in self.estimators_], axis=0), dtype=np.float64)

@@ -26,7 +26,7 @@ from purely.folds import Folds
 from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
 from purely.prior.scores import ScoreTable
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = ["BasePUClassifier", "log_odds_of_margin"]
 
@@ -59,11 +59,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         tags.classifier_tags.multi_class = False  # the mixin's tags come after those of PUEstimator
         return tags
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         """Log-odds of the positive class in the population, at validated rows."""
         raise NotImplementedError(f"{type(self).__name__} does not say how it scores rows.")
 
-    def _start(self, X: Any, y: ArrayLike, **options: Any) -> tuple[Any, PULabels]:
+    def _start(self, X: Matrix, y: ArrayLike, **options: Any) -> tuple[Any, PULabels]:
         """Check data and common parameters, set `classes_`."""
         check_threshold(self.threshold)
         check_scenario(self.scenario)
@@ -79,7 +79,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         return X, labels
 
     def _resolve_prior(
-        self, X: Any, labels: PULabels, weight: Floats | None = None, folds: Folds | None = None
+        self, X: Matrix, labels: PULabels, weight: Floats | None = None, folds: Folds | None = None
     ) -> ClassPriors:
         """Class priors from `class_prior`: a number, a :class:`purely.Prior`, or an estimator, fitted to these rows.
 
@@ -153,7 +153,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         self.label_frequency_ = priors.label_frequency
         return priors
 
-    def log_odds(self, X: Any) -> Floats:
+    def log_odds(self, X: Matrix) -> Floats:
         """Log-odds of the positive class in the population, whatever the threshold.
 
         Parameters
@@ -167,7 +167,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         check_is_fitted(self, "classes_")
         return self._log_odds(self._validate_rows(X))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Matrix) -> Floats:
         """Log-odds of the positive class above those of the threshold; positive where `predict` says positive.
 
         Parameters
@@ -180,7 +180,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         """
         return self.log_odds(X) - float(logit(check_threshold(self.threshold)))
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Matrix) -> Floats:
         """Probability of the negative and of the positive class in the population.
 
         Parameters
@@ -195,7 +195,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         positive = expit(self.log_odds(X))
         return np.column_stack([1.0 - positive, positive])
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Matrix) -> NDArray[Any]:
         """Class of each row, in the coding of the labels.
 
         Parameters
@@ -209,7 +209,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         called = self.decision_function(X) > 0.0
         return self.classes_[called.astype(np.intp)]
 
-    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.
 
         One minus the zero-one risk of :mod:`purely.nn.risks`,
@@ -242,7 +242,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         false = max(0.0, omega * (share - self.unlabelled_prior_ * found))
         return 1.0 - self.class_prior_ * (1.0 - found) - false
 
-    def predict_proba_interval(self, X: Any) -> Floats:
+    def predict_proba_interval(self, X: Matrix) -> Floats:
         r"""Probabilities of the positive class at both ends of the class prior's interval.
 
         With the ratio :math:`w = p_P / p_U` the probability among the unlabelled rows is :math:`\pi_U w`: it is as

@@ -21,7 +21,7 @@ from purely.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
 from purely.threads import one_blas_thread
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["Difference", "DistilledMember", "DistilledPUClassifier", "NetworkScore", "distil"]
 
@@ -152,7 +152,7 @@ class DistilledPUClassifier(BasePUClassifier):
         """The scenario of the estimator."""
         return str(self.estimator.scenario)
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Fit the estimator and distil it.
 
         Parameters
@@ -169,7 +169,7 @@ class DistilledPUClassifier(BasePUClassifier):
             raise TypeError(f"estimator must be a PUClassifier; {type(self.estimator).__name__} cannot be distilled.")
         return self.take_over(clone(self.estimator).fit(X, y), X)
 
-    def take_over(self, stack: Any, X: Any = None) -> Self:
+    def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
         """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
         self.forget("feature_names_in_", "oof_table_")
         for name in ("classes_", "n_features_in_", "class_prior_", "unlabelled_prior_", "label_frequency_"):
@@ -219,7 +219,7 @@ class DistilledPUClassifier(BasePUClassifier):
         if found is not None:
             self.imitation_, self.difference_ = found, compare(found(rows[judged]), exact)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         n = X.shape[0]
         step = max(1, min(MOST_ROWS, MOST_ELEMENTS // X.shape[1]))
         if n <= step:
@@ -238,7 +238,7 @@ class DistilledPUClassifier(BasePUClassifier):
             total += member.weight * member.calibration(member.score(rows))
         return self._final(total) + self._population_shift()
 
-    def _difference(self, stack: Any, X: Any) -> Difference:
+    def _difference(self, stack: Any, X: Matrix) -> Difference:
         """Measure what has changed, on rows `X` or on rows that members have kept or divide."""
         rows = _kept_rows([_score_of(member) for member in stack.members_]) if X is None else stack._validate_rows(X)
         if rows is None:
@@ -255,7 +255,7 @@ def compare(own: Floats, exact: Floats) -> Difference:
     return Difference(exact.size, float(away.mean()), float(away.max()), area)
 
 
-def distil(stack: Any, X: Any = None) -> DistilledPUClassifier:
+def distil(stack: Any, X: Matrix | None = None) -> DistilledPUClassifier:
     """The distilled form of a fitted :class:`PUClassifier`."""
     return DistilledPUClassifier(clone(stack), threshold=stack.threshold).take_over(stack, X)
 

@@ -15,7 +15,7 @@ from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_mean
 from purely.crossfit import LARGEST_LOG_ODDS
 from purely.labels import PULabels
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 #: No row is surely positive or negative, so that both classes always have some weight.
 LEAST_WEIGHT = 1e-6
@@ -119,7 +119,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         weight = np.concatenate([np.ones(P.size), w, 1.0 - w])
         return training.fitted(estimator, np.concatenate([P, U, U]), target, weight)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         z = self._says(self.estimator_, X) + self._log_counts
         if not self.weighted:
             z = log_odds_of_margin(2.0 * expit(z) / self.label_frequency_ - 1.0)

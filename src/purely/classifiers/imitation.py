@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from purely.nn.fitted import NetworkArrays
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["Imitation", "imitate"]
 
@@ -60,7 +59,7 @@ class Imitation:
     low: float
     high: float
 
-    def __call__(self, X: Any) -> Floats:
+    def __call__(self, X: Matrix) -> Floats:
         """Log-odds of dense rows."""
         found = np.empty(len(X))
         centred = bool(self.offset.any())

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from purely.base import number, parameter, with_parameters
-from purely.checks import RandomState, draw_seed
+from purely.checks import RandomState, dense, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.classifiers.weights import normalised_weights
@@ -21,7 +21,7 @@ from purely.smi import model_choice
 from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers, in_turn
 from purely.smi.objective import BasisSums, ridge_solution
 from purely.threads import one_blas_thread
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 
 @with_parameters
@@ -108,7 +108,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
     standardize: bool = True
     random_state: RandomState = 0
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.
 
         Parameters
@@ -139,7 +139,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
             self._solve(sums, alphas)
         return self
 
-    def _make_bases(self, X: Any, seed: int) -> Bases:
+    def _make_bases(self, X: Matrix, seed: int) -> Bases:
         if self.basis == "linear":
             return UserBasis(_with_constant, X.shape[1] + 1)
         if self.basis != "gaussian":
@@ -169,11 +169,11 @@ class PULeastSquaresClassifier(BasePUClassifier):
         self.bandwidth_ = None if widths is None else float(widths[s])
         self.coef_ = ridge_solution(whole.H[s], whole.h[0, s], self.alpha_)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         z = self._bases.product(self._scaled(X), self._chosen, self.coef_)
         return log_odds_of_margin(z + 2.0 * self.class_prior_ - 1.0)
 
 
-def _with_constant(X: Any) -> Floats:
-    rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+def _with_constant(X: Matrix) -> Floats:
+    rows = dense(X)
     return np.column_stack([rows, np.ones(rows.shape[0])])

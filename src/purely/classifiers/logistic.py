@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.base import check_parameters, number, one_of, with_parameters
 from purely.calibration import shift_to_share
-from purely.checks import RandomState, draw_seed
+from purely.checks import RandomState, dense, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.weights import check_weights
@@ -28,7 +28,7 @@ from purely.folds import row_order
 from purely.nn.scaling import ROUNDING
 from purely.prior.ratio import kernel_features
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 from purely.weighing import equal_kinds, labelled_loss
 
 #: Ways to describe rows, and the penalty that each has where none is given.
@@ -58,7 +58,7 @@ class LogisticModel:
     kernel: Any
     n_iter: int
 
-    def log_odds(self, X: Any) -> Floats:
+    def log_odds(self, X: Matrix) -> Floats:
         """Log-odds of the positive class among the unlabelled rows."""
         if self.kernel is None:
             return np.asarray(X @ self.coef) + self.intercept
@@ -93,7 +93,7 @@ class LogisticSettings:
     bandwidth: float | None
     max_iter: int
 
-    def fit(self, X: Any, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
+    def fit(self, X: Matrix, target: ArrayLike, sample_weight: Floats | None = None) -> LogisticModel:
         """Maximise the penalised likelihood of which rows are labelled (1) and which are not (0).
 
         Rows stand in an order that depends on what is in them alone, since a kernel is approximated with some of them.
@@ -113,7 +113,7 @@ class LogisticSettings:
 
 
 def _solve(
-    X: Any, positive: Mask, given: Floats | None, share: float, penalty: float, max_iter: int, *, scaled: bool
+    X: Matrix, positive: Mask, given: Floats | None, share: float, penalty: float, max_iter: int, *, scaled: bool
 ) -> tuple[Floats, float, int]:
     """Coefficients, constant and iterations of the maximum."""
     weight = equal_kinds(positive, given)
@@ -157,7 +157,7 @@ def _solve(
     return beta, float(constant), int(found.nit)
 
 
-def _second_moments(X: Any, center: Floats, scale: Floats, weight: Floats) -> Floats:
+def _second_moments(X: Matrix, center: Floats, scale: Floats, weight: Floats) -> Floats:
     """Weighted second moments of the scaled columns and a constant, a block of rows at a time."""
     d = X.shape[1]
     total = np.zeros((d + 1, d + 1))
@@ -168,17 +168,17 @@ def _second_moments(X: Any, center: Floats, scale: Floats, weight: Floats) -> Fl
     return total
 
 
-def _blocks(X: Any, n_functions: int) -> Iterator[slice]:
+def _blocks(X: Matrix, n_functions: int) -> Iterator[slice]:
     """Rows a block at a time, so that what is computed of them stays in a core's cache."""
     return gen_batches(X.shape[0], max(64, BLOCK_ELEMENTS // max(n_functions, X.shape[1], 1)))
 
 
 def _of_columns(of: Any) -> Floats:
     """What a reduction over rows gives, as an array; sparse matrices give sparse ones."""
-    return np.asarray(of.toarray() if sp.issparse(of) else of, dtype=np.float64).ravel()
+    return dense(of).ravel()
 
 
-def _center_and_scale(X: Any, given: Floats | None) -> tuple[Floats, Floats]:
+def _center_and_scale(X: Matrix, given: Floats | None) -> tuple[Floats, Floats]:
     """Weighted mean of each column, and one over the largest distance from it among rows that count."""
     counted = X if given is None else X[np.flatnonzero(given)]
     high, low = (_of_columns(of) for of in (counted.max(axis=0), counted.min(axis=0)))
@@ -266,7 +266,7 @@ class PULogisticClassifier(BasePUClassifier):
     max_iter: int = number(default=1000, low=1, integer=True)
     random_state: RandomState = 0
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Train the classifier.
 
         Parameters
@@ -301,10 +301,10 @@ class PULogisticClassifier(BasePUClassifier):
         described = (values[name] for name in ("basis", "C", "n_components", "bandwidth", "max_iter"))
         return LogisticSettings(share, seed, *described)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         return self._model.log_odds(X) + self._population_shift()
 
-    def density_ratio(self, X: Any) -> Floats:
+    def density_ratio(self, X: Matrix) -> Floats:
         """Density of positives over that of unlabelled rows, at most one over the share of positives among these.
 
         Parameters

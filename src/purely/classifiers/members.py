@@ -16,7 +16,7 @@ from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_outpu
 from purely.crossfit import log_ratio
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = [
     "LIGHT_MEMBERS",
@@ -68,7 +68,7 @@ class Member:
     name: str
     prototype: Any
 
-    def score(self, model: Any, X: Any, counts: tuple[int, int]) -> Floats:
+    def score(self, model: Any, X: Matrix, counts: tuple[int, int]) -> Floats:
         """What the fitted model says of rows; higher is more positive."""
         return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
 
@@ -97,7 +97,7 @@ def _is_model(member: Any) -> bool:
     return hasattr(member, "fit") and not isinstance(member, type) and any(hasattr(member, name) for name in says)
 
 
-def make_members(asked: Sequence[Any], X: Any, share: float, seed: int) -> list[Member]:
+def make_members(asked: Sequence[Any], X: Matrix, share: float, seed: int) -> list[Member]:
     """Prototypes for rows like `X`, of which a `share` of the unlabelled ones are positive."""
     members: list[Member] = []
     for member in asked:
@@ -129,12 +129,12 @@ def known_scores(estimator: Any, class_prior: PriorParameter) -> dict[str, Float
     return {}
 
 
-def fit_member(member: Member, X: Any, positive: Mask) -> Any:
+def fit_member(member: Member, X: Matrix, positive: Mask) -> Any:
     """The member's model of rows."""
     return clone(member.prototype, safe=False).fit(X, positive.astype(np.intp))
 
 
-def network_recipe(asked: Sequence[Any], classifier: Any, X: Any) -> ClassifierRecipe:
+def network_recipe(asked: Sequence[Any], classifier: Any, X: Matrix) -> ClassifierRecipe:
     """Choices of the member "networks" within a classifier whose class prior is known."""
     member = next(m for m in asked if _is_networks(m))
     if isinstance(member, str):

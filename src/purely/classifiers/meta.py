@@ -26,7 +26,7 @@ from purely.classifiers.weights import normalised_weights
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds, row_keys, stream_folds
 from purely.labels import PULabels
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Training:
         Fits at a time.
     """
 
-    X: Any
+    X: Matrix
     labels: PULabels
     weight: Floats | None
     passed_on: bool
@@ -121,7 +121,7 @@ class Training:
             train = others
         return self.log_ratio(self.fitted(estimator, train), self.X[test])
 
-    def log_ratio(self, fitted: Any, X: Any) -> Floats:
+    def log_ratio(self, fitted: Any, X: Matrix) -> Floats:
         """Log-ratio that an estimator says of rows, which was trained on these rows or on most of them."""
         return log_ratio(fitted, X, self.labels.n_positive, self.labels.n_unlabelled)
 
@@ -144,15 +144,15 @@ class MetaPUClassifier(BasePUClassifier):
     n_jobs: int | None = None
     random_state: RandomState = 0
 
-    def _score(self, X: Any) -> Floats:
+    def _score(self, X: Matrix) -> Floats:
         """A score of validated rows, the higher the more positive."""
         return self._says(self.estimator_, X)
 
-    def _says(self, fitted: Any, X: Any) -> Floats:
+    def _says(self, fitted: Any, X: Matrix) -> Floats:
         """Log-ratio that an estimator inside says of new rows."""
         return log_ratio(fitted, X, *self._counts)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         return self._map(self._score(X)) + self._population_shift()
 
     def get_metadata_routing(self) -> MetadataRouter:
@@ -171,7 +171,7 @@ class MetaPUClassifier(BasePUClassifier):
         router: MetadataRouter = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=inside, method_mapping=mapping)
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None, **fit_params: Any) -> Self:
         """Train the classifier.
 
         Parameters

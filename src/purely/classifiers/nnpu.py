@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import expit
 
 from purely.base import check_parameters, number, one_of, parameter, with_parameters
 from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
-from purely.checks import check_widths, draw_seed
+from purely.checks import check_widths, dense, draw_seed
 from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.nn.fitted import by_blocks
@@ -29,7 +28,7 @@ from purely.nn.plan import (
     out_of_fold,
 )
 from purely.nn.recipe import Architecture, check_encoder, kept_dtypes
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 #: What the paper prints (section 5.2); what it does not print stays as it is set.
 PRESETS: dict[str, dict[str, Any]] = {
@@ -53,13 +52,13 @@ PRESETS["paper-text"] = {**PRESETS["paper"], "optimizer": "adagrad", "learning_r
 class ClassifierRecipe(EnsembleRecipe):
     """All choices of a fit; the risk learns the class priors when the rows are known."""
 
-    def plan(self, X: Any, positive: Mask, priors: ClassPriors, **options: Any) -> StackPlan:
+    def plan(self, X: Matrix, positive: Mask, priors: ClassPriors, **options: Any) -> StackPlan:
         """The networks of these choices for rows and their class priors; options as of `stack_plan`."""
         loss = replace(self.networks.loss, population=priors.population, unlabelled=priors.unlabelled)  # type: ignore[type-var]
         return replace(self, networks=replace(self.networks, loss=loss)).stack_plan(X, positive, **options)
 
 
-def read_recipe(parameters: Mapping[str, Any], X: Any) -> ClassifierRecipe:
+def read_recipe(parameters: Mapping[str, Any], X: Matrix) -> ClassifierRecipe:
     """Parameters of a classifier, checked, those of its preset in the place of its own; priors are set later."""
     from purely.nn.risks import PURisk
 
@@ -72,11 +71,11 @@ def read_recipe(parameters: Mapping[str, Any], X: Any) -> ClassifierRecipe:
     return ClassifierRecipe.read(values, Architecture.classifier(width, hidden), risk)
 
 
-def _output_width(encoder: Any, X: Any) -> int:
+def _output_width(encoder: Any, X: Matrix) -> int:
     """How many outputs a module has for a row."""
     import torch
 
-    rows = X[:2].toarray() if sp.issparse(X) else np.asarray(X[:2])
+    rows = dense(X[:2])
     with torch.no_grad():
         out = copy.deepcopy(encoder).cpu().float().eval()(torch.from_numpy(rows.astype(np.float32)))
     if out.ndim != 2:
@@ -84,7 +83,7 @@ def _output_width(encoder: Any, X: Any) -> int:
     return int(out.shape[1])
 
 
-def mean_output(networks: Sequence[Any], X: Any) -> Floats:
+def mean_output(networks: Sequence[Any], X: Matrix) -> Floats:
     """Output of each row, averaged over networks."""
     return np.asarray(np.mean([by_blocks(network, X) for network in networks], axis=0), dtype=np.float64)
 
@@ -232,7 +231,7 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
     refit: bool = True
     calibration: str = one_of(*CALIBRATIONS, default="averaged")
 
-    def prepare_fit(self, X: Any, y: ArrayLike) -> PreparedFit:
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> PreparedFit:
         """Check data and parameters, find the class prior, plan the networks; see :func:`purely.fit_together`."""
         mapped = isinstance(X, np.memmap)
         X, labels = self._start(X, y, dtype=kept_dtypes(X))
@@ -258,7 +257,7 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
             self.oof_probability_ = expit(log_odds)
             self._note_out_of_fold(log_odds, positive)
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         score = mean_output(self.networks_, X)
         if self._map is not None:
             return self._map(score) + self._population_shift()

@@ -13,7 +13,7 @@ from purely.calibration import CALIBRATIONS
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import check_scenario
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 
 @with_parameters
@@ -92,13 +92,13 @@ class ReweightedPUClassifier(MetaPUClassifier):
             return estimator
         return super()._base_estimator()
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         if self.calibrate:
             return super()._log_odds(X)
         posterior = self.unlabelled_prior_ * np.exp(self._score(X))
         return log_odds_of_margin(2.0 * posterior - 1.0) + self._population_shift()
 
-    def density_ratio(self, X: Any) -> Floats:
+    def density_ratio(self, X: Matrix) -> Floats:
         """The ratio p(x | y=1) / p(x) that the probabilities stand for, with p(x) the population's density."""
         X = self._validate_rows(X)
         return np.asarray(expit(self._log_odds(X)) / self.class_prior_, dtype=np.float64)

@@ -28,7 +28,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.linear_model import QuantileRegressor
@@ -36,14 +35,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.base import with_parameters
 from purely.calibration import ScoreCalibration, calibrate_scores
-from purely.checks import RandomState
+from purely.checks import RandomState, dense
 from purely.class_prior import PriorParameter
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds
 from purely.labels import PULabels
 from purely.prior.scores import ScoreTable
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 __all__ = ["SelectionAwareClassifier", "SelectionCurve"]
 
@@ -77,13 +76,13 @@ class SelectionCurve:
     coef: Floats
     centre: float
 
-    def __call__(self, X: Any) -> Floats:
+    def __call__(self, X: Matrix) -> Floats:
         """Log-propensity of each row, 0 for the labelled positives' mean."""
         basis = _basis(_take(X, self.columns), self.knots)
         return np.clip(basis @ self.coef.ravel() - self.centre, -LARGEST, LARGEST)
 
 
-def fit_selection(X: Any, columns: Indices, positive: Mask, log_odds: Floats) -> SelectionCurve:
+def fit_selection(X: Matrix, columns: Indices, positive: Mask, log_odds: Floats) -> SelectionCurve:
     """The part of the upper quantile of the labelled positives' log-odds that is taken for selection.
 
     Parameters
@@ -105,9 +104,8 @@ def fit_selection(X: Any, columns: Indices, positive: Mask, log_odds: Floats) ->
     return SelectionCurve(columns, knots, coef.reshape(-1, 2), float((basis @ coef).mean()))
 
 
-def _take(X: Any, columns: Indices) -> Floats:
-    picked = X[:, columns]
-    return np.asarray(picked.toarray() if sp.issparse(picked) else picked, dtype=np.float64)
+def _take(X: Matrix, columns: Indices) -> Floats:
+    return dense(X[:, columns])
 
 
 def _basis(values: Floats, knots: Floats) -> Floats:
@@ -178,7 +176,7 @@ class SelectionAwareClassifier(BasePUClassifier):
     n_jobs: int | None = None
     random_state: RandomState = 0
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Fit the classifier, estimate the selection and correct for it.
 
         Parameters
@@ -264,7 +262,7 @@ class SelectionAwareClassifier(BasePUClassifier):
         counts = np.bincount(cell, weight, table.score.size) / weight.sum() * effective
         self.oof_table_ = replace(table, count_p=counts)
 
-    def relative_propensity(self, X: Any) -> Floats:
+    def relative_propensity(self, X: Matrix) -> Floats:
         """How readily positives of each row's kind are labelled, over the mean of the labelled ones.
 
         Parameters
@@ -279,7 +277,7 @@ class SelectionAwareClassifier(BasePUClassifier):
         X = self._validate_rows(X)
         return np.ones(X.shape[0]) if self.selection_ is None else np.exp(self.selection_(X))
 
-    def _log_odds(self, X: Any) -> Floats:
+    def _log_odds(self, X: Matrix) -> Floats:
         if self.selection_ is None or self._map is None:
             return self.classifier_.log_odds(X)
         score = self.classifier_.log_odds(X) - self.classifier_._population_shift()

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 
-def check_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Floats | None:
+def check_weights(sample_weight: ArrayLike | None, X: Matrix, positive: Mask) -> Floats | None:
     """Weights of the rows as floats, none negative and at least two above zero in each class; None for None."""
     if sample_weight is None:
         return None
@@ -25,7 +25,7 @@ def check_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Fl
     return weight
 
 
-def normalised_weights(sample_weight: ArrayLike | None, X: Any, positive: Mask) -> Floats | None:
+def normalised_weights(sample_weight: ArrayLike | None, X: Matrix, positive: Mask) -> Floats | None:
     r"""Weights with the mean 1 over the positives and over the unlabelled rows; None where none are given.
 
     A PU risk holds a mean over P and one over U, :math:`\sum_i w_i f(x_i) / \sum_i w_i` each. How the kinds weigh

@@ -23,7 +23,7 @@ from purely.tables.labels import LabelValues
 from purely.tables.leaks import find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
-from purely.typing import Indices
+from purely.typing import Indices, Matrix
 
 if TYPE_CHECKING:  # most commands draw nothing
     from purely.plotting.common import Display
@@ -64,7 +64,7 @@ class TrainingData:
     source : TableSource
     """
 
-    X: Any
+    X: Matrix
     y: Indices
     table: pa.Table
     number: NDArray[np.int64]

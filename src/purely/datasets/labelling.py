@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.cluster import KMeans
@@ -30,8 +29,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from purely.checks import check_choice, check_number
-from purely.typing import Floats, Mask
+from purely.checks import check_choice, check_number, dense
+from purely.typing import Floats, Mask, Matrix
 
 Mechanism: TypeAlias = Literal["random", "easy", "hard", "column", "group"]
 
@@ -70,7 +69,7 @@ class Labelling:
         check_number("ratio", self.ratio, 1.0)
 
 
-def ranks(labelling: Labelling, X: Any, positive: Mask, rng: np.random.Generator) -> tuple[Floats, Labelling]:
+def ranks(labelling: Labelling, X: Matrix, positive: Mask, rng: np.random.Generator) -> tuple[Floats, Labelling]:
     """The number r(x) of every row, and the labelling with the column that decided where one was drawn."""
     if labelling.mechanism == "random":
         return np.zeros(positive.size), labelling
@@ -85,7 +84,7 @@ def ranks(labelling: Labelling, X: Any, positive: Mask, rng: np.random.Generator
         place = names.index(column) if column in names else column
         if place not in range(rows.shape[1]):
             raise ValueError(f"column must be one of the {rows.shape[1]} columns of X; {column!r} was given.")
-        values = rows[:, [place]].toarray() if sp.issparse(rows) else rows[:, place]
+        values = dense(rows[:, [place]])
         return _spread(values.ravel(), positive, f"column {column!r}"), replace(labelling, column=column)
     if labelling.mechanism == "group":
         scaled = StandardScaler(with_mean=False).fit_transform(rows)

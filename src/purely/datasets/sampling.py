@@ -16,7 +16,7 @@ from purely.class_prior import ClassPriors, check_class_prior
 from purely.datasets._problem import draw_count, generator
 from purely.datasets.labelling import Labelling, Mechanism, inclusion, pick, ranks
 from purely.labels import Scenario, check_scenario, read_labels
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 
 class DrawError(ValueError):
@@ -76,7 +76,7 @@ class PUDraw:
     (True, 0.5, 0.5)
     """
 
-    X: Any
+    X: Matrix
     y: Indices
     y_true: Indices
     indices: Indices
@@ -128,7 +128,7 @@ class _Part:
 
 
 def make_pu(
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     n_positive: int,
@@ -264,10 +264,10 @@ def make_pu(
     )
 
 
-def _read_truth(X: Any, y: ArrayLike) -> tuple[Any, Mask]:
+def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Any, Mask]:
     """Rows that can be indexed and the mask of the positives among them."""
     if sp.issparse(X):
-        X = X.tocsr()
+        X = sp.csr_matrix(X)
     elif not hasattr(X, "shape"):
         X = np.asarray(X)
     if len(X.shape) != 2:
@@ -378,7 +378,7 @@ def _arrange(
     return _Part(indices, np.repeat(np.array([1, 0], dtype=np.intp), [n, unlabelled.size]), propensity)
 
 
-def _take(X: Any, rows: Indices) -> Any:
+def _take(X: Matrix, rows: Indices) -> Any:
     if hasattr(X, "iloc"):
         return X.iloc[rows].reset_index(drop=True)
     return X[rows]

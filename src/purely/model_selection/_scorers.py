@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from purely.crossfit import model_says
 from purely.labels import Scenario, check_scenario
 from purely.metrics.estimate import Evaluation
 from purely.model_selection._criteria import CRITERIA, find_criterion
-from purely.typing import Estimator
+from purely.typing import Estimator, Matrix
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class PUScorer:
     class_prior: Prior | None
     scenario: Scenario
 
-    def __call__(self, estimator: Estimator, X: Any, y: ArrayLike, sample_weight: None = None) -> float:
+    def __call__(self, estimator: Estimator, X: Matrix, y: ArrayLike, sample_weight: None = None) -> float:
         """Score, greater is better; not clipped to the legal range, so that the mean over folds is not biased."""
         if sample_weight is not None:
             raise ValueError("PU scorers do not take sample_weight.")

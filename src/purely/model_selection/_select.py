@@ -27,7 +27,7 @@ from purely.labels import Scenario
 from purely.metrics.estimate import Evaluation, PUEstimate
 from purely.model_selection._criteria import Criterion, find_criterion
 from purely.model_selection._split import PUStratifiedKFold
-from purely.typing import Estimator, Floats, Indices, Mask
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 _BLOCK_ELEMENTS = 1 << 22
 Splits = list[tuple[Indices, Indices]]
@@ -92,7 +92,7 @@ class ModelSelection:
 
 def select_model(
     candidates: Mapping[str, Estimator] | Iterable[Estimator],
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     class_prior: KnownPrior | None = None,
@@ -220,7 +220,7 @@ def _name(candidates: Mapping[str, Estimator] | Iterable[Estimator]) -> dict[str
 
 def _out_of_fold(
     named: dict[str, Estimator],
-    X: Any,
+    X: Matrix,
     y: NDArray[Any],
     splits: Splits,
     kind: Statement,

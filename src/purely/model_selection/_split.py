@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing, indexable
 from purely.checks import RandomState, check_number, check_share, draw_seed
 from purely.folds import Folds, content_keys, deal_folds, share_out
 from purely.labels import read_labels
-from purely.typing import Indices
+from purely.typing import Indices, Matrix
 
 
 class PUStratifiedKFold(BaseCrossValidator):
@@ -42,11 +42,11 @@ class PUStratifiedKFold(BaseCrossValidator):
         self.n_splits = check_number("n_splits", n_splits, 2, integer=True)
         self.random_state = random_state
 
-    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Matrix | None = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds."""
         return self.n_splits
 
-    def split(self, X: Any, y: ArrayLike | None = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+    def split(self, X: Matrix, y: ArrayLike | None = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
         """Rows to train on and rows to test on, fold by fold.
 
         Parameters
@@ -65,7 +65,7 @@ class PUStratifiedKFold(BaseCrossValidator):
         for train, test in self._deal(X, y):
             yield np.sort(train), np.sort(test)
 
-    def _deal(self, X: Any, y: ArrayLike | None) -> Folds:
+    def _deal(self, X: Matrix, y: ArrayLike | None) -> Folds:
         if y is None:
             raise ValueError("PUStratifiedKFold needs y, the positive-unlabelled labels, to keep their proportion.")
         labels = read_labels(y)
@@ -86,7 +86,7 @@ class PUStratifiedKFold(BaseCrossValidator):
 
 
 def pu_train_test_split(
-    X: Any, y: ArrayLike, *arrays: Any, test_size: float | int = 0.25, random_state: RandomState = 0
+    X: Matrix, y: ArrayLike, *arrays: Any, test_size: float | int = 0.25, random_state: RandomState = 0
 ) -> list[Any]:
     """Split rows into a training and a test part that hold the same proportion of labelled positives.
 

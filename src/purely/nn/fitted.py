@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
-from purely.typing import Floats, Indices
+from purely.typing import Floats, Indices, Matrix
 
 _ROWS_AT_ONCE = 65536
 
@@ -28,7 +28,7 @@ class NetworkArrays:
     encoder: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
     head: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
 
-    def features(self, X: Any) -> NDArray[Any]:
+    def features(self, X: Matrix) -> NDArray[Any]:
         """v(x) of each row, dense or sparse, shape (n, n_components)."""
         return _apply(self.encoder, X)
 
@@ -37,7 +37,7 @@ class NetworkArrays:
         z = _apply(self.head, features)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    def __call__(self, X: Any) -> NDArray[Any]:
+    def __call__(self, X: Matrix) -> NDArray[Any]:
         """g(v(x)) of each row."""
         return self.output(self.features(X))
 
@@ -60,7 +60,7 @@ def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any)
     return rows
 
 
-def by_blocks(function: Callable[[Any], Floats], X: Any, at_once: int = _ROWS_AT_ONCE) -> Floats:
+def by_blocks(function: Callable[[Any], Floats], X: Matrix, at_once: int = _ROWS_AT_ONCE) -> Floats:
     """Apply a function of rows block by block, so that no intermediate result is larger than a block's."""
     return np.concatenate([function(X[block]) for block in gen_batches(X.shape[0], at_once)])
 

@@ -16,16 +16,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from purely.checks import dense
 from purely.nn.fitted import NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, Layer
 from purely.nn.scaling import Scaling
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5
@@ -229,12 +229,12 @@ class ModuleNetwork:
     module: Any
     scaling: Scaling | None = None
 
-    def features(self, X: Any) -> Floats:
+    def features(self, X: Matrix) -> Floats:
         """v(x) of each row."""
         return by_blocks(self._encoded, X, 4096)
 
-    def _encoded(self, X: Any) -> Floats:
-        rows = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+    def _encoded(self, X: Matrix) -> Floats:
+        rows = dense(X)
         return _outputs(self.module[0], rows if self.scaling is None else self.scaling(rows))
 
     def output(self, features: Floats) -> Floats:
@@ -242,7 +242,7 @@ class ModuleNetwork:
         z = _outputs(self.module[1], features)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    def __call__(self, X: Any) -> Floats:
+    def __call__(self, X: Matrix) -> Floats:
         """g(v(x)) of each row."""
         return self.output(self.features(X))
 

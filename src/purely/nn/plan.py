@@ -25,7 +25,7 @@ from purely.labels import PULabels
 from purely.nn.fitted import History
 from purely.nn.recipe import Architecture, Arithmetic, NetworkRecipe, OptimizerName, Schedule, read_settings
 from purely.nn.scaling import Scaling, column_scaling
-from purely.typing import Floats, Indices, Keys, Mask
+from purely.typing import Floats, Indices, Keys, Mask, Matrix
 
 #: Fold number of the networks that see all rows.
 ALL_ROWS = -1
@@ -82,7 +82,7 @@ class StackPlan:
         Whether rows stay on disk and are read batch by batch.
     """
 
-    X: Any
+    X: Matrix
     positive: Mask
     recipe: NetworkRecipe
     scaling: Scaling | None
@@ -126,7 +126,7 @@ class EnsembleRecipe:
 
     def stack_plan(
         self,
-        X: Any,
+        X: Matrix,
         positive: Mask,
         *,
         seed: int,
@@ -247,7 +247,7 @@ class TrainsNetworks:
     random_state: RandomState = 0
     verbose: bool = False
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Train the networks.
 
         Parameters
@@ -267,7 +267,7 @@ class TrainsNetworks:
 class UsesNetworks(Protocol):
     """An estimator that trains networks."""
 
-    def prepare_fit(self, X: Any, y: ArrayLike) -> Any:
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> Any:
         """Check data and parameters and do all that comes before the networks."""
 
     def finish_fit(self, preparation: Any, trained: TrainedStack | None) -> Any:
@@ -333,5 +333,5 @@ def finish_together(prepared: Sequence[tuple[Fitted, Any]]) -> list[Fitted]:
     return [estimator for estimator, _ in prepared]
 
 
-def _prepare(estimator: Fitted, X: Any, y: ArrayLike) -> tuple[Fitted, Any]:
+def _prepare(estimator: Fitted, X: Matrix, y: ArrayLike) -> tuple[Fitted, Any]:
     return estimator, estimator.prepare_fit(X, y)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from purely.typing import Matrix
+
 if TYPE_CHECKING:
     from purely.nn.losses import Loss
 
@@ -91,7 +93,7 @@ def check_encoder(name: str, encoder: object) -> object:
     return encoder
 
 
-def kept_dtypes(X: Any) -> Any:
+def kept_dtypes(X: Matrix) -> Any:
     """Types that are not converted up front: floats; any number in a memory-mapped array, which is never copied."""
     return "numeric" if isinstance(X, np.memmap) else [np.float64, np.float32]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 #: Relative to the largest value of a column, what counts as rounding; and what does for any column: divided by less,
 #: numbers leave a double's range.
@@ -47,7 +47,7 @@ class ScaledRows:
         return self.scaling(self.rows[which])
 
 
-def column_scaling(X: Any, block: int = 65536) -> Scaling:
+def column_scaling(X: Matrix, block: int = 65536) -> Scaling:
     """Centre and scale that make one learning rate fit all data.
 
     A dense column is centred and divided by its standard deviation, or by a quarter of its range where that is more:
@@ -57,7 +57,7 @@ def column_scaling(X: Any, block: int = 65536) -> Scaling:
     a new row has there would be astronomical.
     """
     if sp.issparse(X):
-        mean_square = float(X.multiply(X).sum()) / max(1, X.shape[0] * X.shape[1])
+        mean_square = float(sp.csr_matrix(X).power(2).sum()) / max(1, X.shape[0] * X.shape[1])
         spread = np.sqrt(mean_square)
         return Scaling(None, np.full(X.shape[1], spread if spread > SMALLEST else 1.0))
     n = X.shape[0]

@@ -20,7 +20,7 @@ from torch import Tensor
 from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
 from purely.nn.plan import Split
 from purely.nn.scaling import Scaling
-from purely.typing import Indices
+from purely.typing import Indices, Matrix
 
 #: Rows of one forward pass without gradient hold at most this many numbers.
 EVALUATION_ELEMENTS = 1 << 26
@@ -60,7 +60,7 @@ class MappedRows:
 class CSRRows:
     """A SciPy sparse matrix, held on the device in compressed rows; only the rows of a batch are made dense."""
 
-    def __init__(self, X: Any, device: torch.device) -> None:
+    def __init__(self, X: Matrix, device: torch.device) -> None:
         X = sp.csr_matrix(X, copy=True)
         X.sum_duplicates()
         self.n_features = int(X.shape[1])
@@ -93,7 +93,7 @@ class CSRRows:
 Rows = ArrayRows | MappedRows | CSRRows
 
 
-def rows_of(X: Any, device: torch.device, scaling: Scaling | None = None, *, mapped: bool = False) -> Rows:
+def rows_of(X: Matrix, device: torch.device, scaling: Scaling | None = None, *, mapped: bool = False) -> Rows:
     """The source for what `X` is: a sparse matrix, a memory-mapped array, or an array."""
     if mapped or isinstance(X, np.memmap):
         return MappedRows(X, device, scaling)

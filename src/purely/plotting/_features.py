@@ -12,6 +12,7 @@ from purely.checks import RandomState, level_to_z
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.smi import PUSMI, FeatureRanking, rank_features
+from purely.typing import Matrix
 
 _LONGEST_NAME = 28
 
@@ -51,13 +52,13 @@ class FeatureDisplay(Display):
 
     @classmethod
     def from_data(
-        cls, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9, random_state: RandomState = 0
+        cls, X: Matrix, y: ArrayLike, *, n_top: int = 15, level: float = 0.9, random_state: RandomState = 0
     ) -> Self:
         """From rows and labels; put the columns on a common scale first."""
         return cls(rank_features(X, y, random_state=random_state), n_top, level)
 
     @classmethod
-    def from_estimator(cls, estimator: PUSMI, X: Any, y: ArrayLike, *, n_top: int = 15, level: float = 0.9) -> Self:
+    def from_estimator(cls, estimator: PUSMI, X: Matrix, y: ArrayLike, *, n_top: int = 15, level: float = 0.9) -> Self:
         """With the settings of a PUSMI."""
         return cls(rank_features(X, y, estimator=estimator), n_top, level)
 

@@ -19,6 +19,7 @@ from purely.plotting._representation import RepresentationDisplay
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
 from purely.plotting._sensitivity import SensitivityDisplay
 from purely.plotting.thresholds import ThresholdDisplay
+from purely.typing import Matrix
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,7 +151,7 @@ def plot_precision_recall(
     return PUPrecisionRecallDisplay.from_predictions(y, score, class_prior, **options).plot(ax)
 
 
-def plot_features(X: Any, y: ArrayLike, *, ax: Axes | None = None, **options: Any) -> FeatureDisplay:
+def plot_features(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Any) -> FeatureDisplay:
     """Information of each column: :class:`FeatureDisplay`.
 
     Examples
@@ -164,7 +165,7 @@ def plot_features(X: Any, y: ArrayLike, *, ax: Axes | None = None, **options: An
     return FeatureDisplay.from_data(X, y, **options).plot(ax)
 
 
-def plot_information(X: Any, y: ArrayLike, *, ax: Axes | None = None, **options: Any) -> InformationDisplay:
+def plot_information(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Any) -> InformationDisplay:
     """Information by the number of rows: :class:`InformationDisplay`.
 
     Examples

@@ -12,7 +12,7 @@ from purely.checks import check_choice
 from purely.crossfit import last_step
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label
-from purely.typing import Floats, Indices
+from purely.typing import Floats, Indices, Matrix
 
 
 @dataclass
@@ -56,7 +56,9 @@ class HistoryDisplay(Display):
         return cls(np.asarray(train), np.asarray(held), np.asarray(history.best_epoch), name)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, y: ArrayLike | None = None, *, what: str = "auto") -> Self:
+    def from_estimator(
+        cls, estimator: Any, X: Matrix | None = None, y: ArrayLike | None = None, *, what: str = "auto"
+    ) -> Self:
         """From a fitted network: representations show J, classifiers their risk; `X` and `y` are not used."""
         found = last_step(estimator)
         if not hasattr(found, "history_"):

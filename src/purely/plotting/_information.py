@@ -16,6 +16,7 @@ from purely.labels import read_labels
 from purely.plotting.common import Display
 from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
 from purely.smi import PUSMI, InformationInterval
+from purely.typing import Matrix
 
 
 @dataclass
@@ -52,7 +53,7 @@ class InformationDisplay(Display):
     @classmethod
     def from_data(
         cls,
-        X: Any,
+        X: Matrix,
         y: ArrayLike,
         *,
         shares: Sequence[float] = (0.125, 0.25, 0.5, 1.0),
@@ -83,7 +84,7 @@ class InformationDisplay(Display):
         return cls(sizes, intervals)
 
     @classmethod
-    def from_estimator(cls, estimator: PUSMI, X: Any = None, y: Any = None, *, level: float = 0.9) -> Self:
+    def from_estimator(cls, estimator: PUSMI, X: Matrix | None = None, y: Any = None, *, level: float = 0.9) -> Self:
         """From a fitted PUSMI: its own information where no rows are given, else one more fit for each part of them."""
         check_is_fitted(estimator, "information_")
         if X is None or y is None:

@@ -17,7 +17,7 @@ from purely.plotting.common import Display, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.prior.auto import METHODS, ClassPrior
 from purely.prior.one_dimensional import read_scores
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 _WORDS = {
     "best-bin": "best bin",
@@ -152,7 +152,7 @@ class ClassPriorDisplay(Display):
         return cls(read_priors(y, score, scenario=scenario, level=level), None, level, rows.notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike) -> Self:
         """From a fitted prior estimator; its scores, where it has any, are read by the other methods too."""
         check_is_fitted(estimator, "class_prior_")
         level = float(getattr(estimator, "level", 0.9))

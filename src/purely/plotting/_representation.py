@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import dense
 from purely.labels import read_labels
 from purely.plotting.common import Display
 from purely.plotting.style import POSITIVE, UNLABELLED, Axes, label, sequential
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000
@@ -71,7 +71,7 @@ class RepresentationDisplay(Display):
         random_state: int = 0,
     ) -> Self:
         """From the representation of the rows, their labels, and their density ratios or probabilities."""
-        points = np.asarray(Z.toarray() if sp.issparse(Z) else Z, dtype=np.float64)
+        points = dense(Z)
         points = points[:, None] if points.ndim == 1 else points
         positive = read_labels(y).positive
         values = None if ratio is None else np.asarray(ratio, dtype=np.float64).ravel()
@@ -95,7 +95,7 @@ class RepresentationDisplay(Display):
         return cls(points[rows], positive[rows], picked, names, ratio_name, tuple(notes))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
+    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
         """From a fitted transformer; the colour is its own density ratio where it has one and none is given."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):

@@ -13,7 +13,7 @@ from purely.class_prior import KnownPrior, Prior
 from purely.labels import Scenario
 from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 
 class _OfScores(Display):
@@ -36,7 +36,7 @@ class _OfScores(Display):
         return cls._of_rows(rows, prior, score_name, rows.notes + notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike) -> Self:
         """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
         if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
             name = "log density ratio, out of fold"

@@ -13,6 +13,7 @@ from purely.class_prior import check_class_prior
 from purely.crossfit import last_step
 from purely.plotting.common import Display
 from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
+from purely.typing import Matrix
 
 #: Marks of the axis, of which those up to the largest gamma are drawn.
 _MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
@@ -67,7 +68,7 @@ class SensitivityDisplay(Display):
         return cls(ranges, most, check_number("largest", largest, 1.1))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Any, X: Matrix | None = None, **options: Any) -> Self:
         """From a fitted classifier, and a pool of its own where one is given, see :func:`purely.audit.sensitivity`."""
         model = last_step(estimator)
         if X is not None and model is not estimator:

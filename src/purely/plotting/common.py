@@ -15,7 +15,7 @@ from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.plotting.style import Axes, new_axes, say_instead, style
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 IN_SAMPLE = "These rows may have trained the model: the picture may look too good."
 ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval."
@@ -137,7 +137,7 @@ class ModelRows:
     notes: tuple[str, ...]
 
 
-def model_rows(estimator: Any, X: Any) -> ModelRows:
+def model_rows(estimator: Any, X: Matrix) -> ModelRows:
     """Probabilities of the rows: out of fold where the model holds those of these rows, else predicted, with a note."""
     check_is_fitted(estimator)
     last = last_step(estimator)
@@ -185,7 +185,7 @@ class PredictionDisplay(Display):
         return cls(*found, notes=rows.notes + notes, reason=reason)  # type: ignore[call-arg]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, *, level: float = 0.9) -> Self:
+    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike, *, level: float = 0.9) -> Self:
         """From a fitted classifier with a class prior; out of fold where it holds such probabilities of these rows."""
         model = model_rows(estimator, X)
         return cls.from_predictions(

@@ -20,7 +20,7 @@ from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top, read_scores, read_table
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreTable
-from purely.typing import Mask
+from purely.typing import Mask, Matrix
 
 __all__ = ["ClassPrior"]
 
@@ -111,7 +111,7 @@ class ClassPrior(PriorEstimator):
     method: Any = field(default="logistic-ceiling", kw_only=False)
     cv: int = 5
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         reader = resolve_method(self.method)
         cv = check_number("cv", self.cv, 2, integer=True)
         seed = draw_seed(self.random_state)

@@ -20,7 +20,7 @@ from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
-from purely.typing import Estimator, Floats, Mask
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
@@ -145,7 +145,7 @@ class PriorEstimator(PUEstimator):
     _min_positive = 2
     _min_unlabelled = 2
 
-    def fit(self, X: Any, y: ArrayLike) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Estimate the class prior.
 
         Parameters
@@ -163,7 +163,7 @@ class PriorEstimator(PUEstimator):
         X, labels = self._validate_fit(X, y, min_positive=self._min_positive, min_unlabelled=self._min_unlabelled)
         return self.fit_rows(X, labels)
 
-    def fit_rows(self, X: Any, labels: PULabels, folds: Folds | None = None) -> Self:
+    def fit_rows(self, X: Matrix, labels: PULabels, folds: Folds | None = None) -> Self:
         """Estimate the class prior of rows that the caller has validated.
 
         Parameters
@@ -189,7 +189,7 @@ class PriorEstimator(PUEstimator):
         self._publish(estimate, posterior, scenario)
         return self
 
-    def _posterior(self, X: Any, positive: Mask, folds: Folds | None) -> SharePosterior:
+    def _posterior(self, X: Matrix, positive: Mask, folds: Folds | None) -> SharePosterior:
         """What the cross-fitted density ratio of the rows says of the share."""
         seed = draw_seed(self.random_state)
         scores = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs)
@@ -239,7 +239,7 @@ class PriorEstimator(PUEstimator):
             inside, n_positive=self.n_positive_, n_unlabelled=self.n_unlabelled_, scenario=scenario
         )
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         raise NotImplementedError(f"{type(self).__name__} does not say how it estimates the prior.")
 
     def plot(self, ax: Any = None) -> Any:

@@ -21,7 +21,7 @@ from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from purely.folds import draw_rows, row_keys
 from purely.smi.basis import squared_distances
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Multiples of the median distance that are tried as widths (Ramaswamy et al., 2016).
 WIDTH_FACTORS = np.logspace(-1.0, 1.0, 5)
@@ -44,18 +44,18 @@ class WeightedRows:
         Shares of the unlabelled sample and of the positives; each sums to one.
     """
 
-    X: Any
+    X: Matrix
     weight_u: Floats
     weight_p: Floats
 
 
-def in_own_order(X: Any, positive: Mask) -> tuple[Any, Mask]:
+def in_own_order(X: Matrix, positive: Mask) -> tuple[Any, Mask]:
     """Rows and labels in an order of their content, so that permuted data take the same path to the last bit."""
     order = np.lexsort((positive, row_keys(X, 0)))
     return X[order], positive[order]
 
 
-def centre_and_scale(X: Any) -> tuple[Any, float]:
+def centre_and_scale(X: Matrix) -> tuple[Any, float]:
     """Rows about their mean, divided by the largest magnitude left; and that magnitude.
 
     The scale keeps squares within float32. Sparse rows are scaled only: centring would fill them.
@@ -116,7 +116,7 @@ def grid_rows(values: Floats, positive: Mask, n_atoms: int) -> WeightedRows:
     return WeightedRows(atoms[:, None], counts_u / counts_u.sum(), counts_p / counts_p.sum())
 
 
-def median_distance(X: Any) -> float:
+def median_distance(X: Matrix) -> float:
     """Root of the median of all squared distances, the zeros of the diagonal included; `X` holds all rows."""
     if X.shape[0] > MEDIAN_ROWS:
         X = X[np.sort(draw_rows(X, MEDIAN_ROWS, 0))]
@@ -229,7 +229,7 @@ class FeatureProblem:
     .. [1] Rahimi, A. and Recht, B. Random features for large-scale kernel machines. NeurIPS 2007.
     """
 
-    def __init__(self, X: Any, positive: Mask, landmarks: Indices, width: float, n_features: int, seed: int) -> None:
+    def __init__(self, X: Matrix, positive: Mask, landmarks: Indices, width: float, n_features: int, seed: int) -> None:
         half = n_features // 2
         frequencies = np.random.default_rng(seed).standard_normal((X.shape[1], half)) / width
         frequencies32 = frequencies.astype(np.float32)
@@ -254,7 +254,7 @@ class FeatureProblem:
 Samples = GaussianProblem | FeatureProblem
 
 
-def _upper_tiles(X: Any, norms: Floats) -> Iterator[tuple[int, int, Floats]]:
+def _upper_tiles(X: Matrix, norms: Floats) -> Iterator[tuple[int, int, Floats]]:
     """Squared distances in tiles that reach from the diagonal to the right, each with its first row and its last."""
     for start, stop in _tiles(X.shape[0], X.shape[0]):
         yield start, stop, squared_distances(X[start:stop], X[start:], norms=(norms[start:stop], norms[start:]))

@@ -25,10 +25,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from purely.base import number, one_of, with_parameters
-from purely.checks import draw_seed
+from purely.checks import dense, draw_seed
 from purely.folds import Folds, draw_rows
 from purely.prior import gaussian
 from purely.prior.base import PriorEstimate, PriorEstimator
@@ -37,7 +36,7 @@ from purely.prior.mean_path import DistanceCurve, SlopeRoot, hull_distance
 from purely.prior.one_dimensional import diagnostics_of
 from purely.prior.scores import ScoreReading, ScoreTable
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Beyond this many distinct rows the features of `approximation="auto"` take over from the exact kernel.
 MAX_EXACT = 10_000
@@ -96,7 +95,7 @@ class KernelMeans:
 
 
 def kernel_mean(
-    X: Any,
+    X: Matrix,
     positive: Mask,
     *,
     variants: Sequence[str] = ("km1", "km2"),
@@ -195,13 +194,13 @@ def _read_curve(
 
 
 def _embed(
-    X: Any, positive: Mask, bandwidth: float | None, approximation: str, n_features: int, seed: int
+    X: Matrix, positive: Mask, bandwidth: float | None, approximation: str, n_features: int, seed: int
 ) -> tuple[Samples | None, float]:
     """The two samples in feature space and the bandwidth in the units of `X`; None where the samples are equal."""
     every, scale = gaussian.centre_and_scale(X)
     rows = None  # for features; merging equal rows first would not pay
     if X.shape[1] == 1:
-        rows = gaussian.grid_rows(every.toarray().ravel() if sp.issparse(every) else every[:, 0], positive, _GRID_ATOMS)
+        rows = gaussian.grid_rows(dense(every).ravel(), positive, _GRID_ATOMS)
     elif approximation == "exact" or (approximation == "auto" and X.shape[0] <= 4 * MAX_EXACT):
         rows = gaussian.weigh_rows(every, positive)
         if approximation == "auto" and rows.X.shape[0] > MAX_EXACT:
@@ -224,7 +223,7 @@ def _unless_equal(samples: Samples) -> Samples | None:
     return samples if samples.uu - 2.0 * samples.up + samples.pp > _SAME**2 else None
 
 
-def _landmarks(X: Any, positive: Mask, seed: int) -> Indices:
+def _landmarks(X: Matrix, positive: Mask, seed: int) -> Indices:
     """Rows that span the hull: a fifth of them positives where there are enough."""
     p, u = np.flatnonzero(positive), np.flatnonzero(~positive)
     n_p = min(p.size, _LANDMARKS // 5)
@@ -346,7 +345,7 @@ class KernelMeanPrior(PriorEstimator):
     n_features: int = number(default=2048, low=2, integer=True)
     search: str = one_of("exact", "authors", default="exact")
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         options = {name: getattr(self, name) for name in ("bandwidth", "approximation", "n_features", "search")}
         seed = draw_seed(self.random_state)
         self.result_ = result = kernel_mean(X, positive, variants=(self.variant,), seed=seed, **options)

@@ -40,17 +40,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.isotonic import isotonic_regression
 
 from purely.base import check_parameters, number, with_parameters
-from purely.checks import draw_seed
+from purely.checks import dense, draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 
 class OneDimensionalPrior(PriorEstimator):
@@ -68,10 +67,9 @@ class OneDimensionalPrior(PriorEstimator):
         shared = PriorEstimator._get_param_names()
         return partial(self._read, **{n: v for n, v in self.get_params(deep=False).items() if n not in shared})
 
-    def _score(self, X: Any, positive: Mask, folds: Folds | None) -> Floats:
+    def _score(self, X: Matrix, positive: Mask, folds: Folds | None) -> Floats:
         if X.shape[1] == 1:
-            column = X.toarray() if sp.issparse(X) else X
-            return np.asarray(column, dtype=np.float64).ravel()
+            return dense(X).ravel()
         if self.ratio is None:
             raise ValueError(
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
@@ -80,7 +78,7 @@ class OneDimensionalPrior(PriorEstimator):
         seed = draw_seed(self.random_state)
         return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         reader = self._reader()
         return read_scores(self._score(X, positive, folds), positive, reader)
 

@@ -45,7 +45,7 @@ from purely.checks import draw_seed
 from purely.folds import Folds, deal_folds, draw_rows
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import centre_and_scale, in_own_order, median_distance
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Multiples of the median distance that are tried as widths; ratios of root two.
 _WIDTHS = np.array([0.1, 0.14, 0.2, 0.28, 0.4, 0.56, 0.8, 1.1])
@@ -170,7 +170,7 @@ class PenL1Prior(PriorEstimator):
     n_centers: int = number(default=300, low=1, integer=True)
     bandwidth: float | None = number(default=None, low=0.0, open_low=True)
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         seed = draw_seed(self.random_state)
         X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)

@@ -25,7 +25,7 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 from purely.weighing import equal_kinds, weigh_models
 
 #: Names of the built-in models of positives against unlabelled rows.
@@ -137,8 +137,8 @@ def kernel_features(
     )
 
 
-def _densify(X: Any) -> Any:
-    return X.toarray() if sp.issparse(X) else X
+def _densify(X: Matrix) -> Any:
+    return sp.csr_matrix(X).toarray() if sp.issparse(X) else X
 
 
 def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int) -> list[Any]:
@@ -167,7 +167,7 @@ def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: i
 
 def ratio_scores(
     ratio: Any,
-    X: Any,
+    X: Matrix,
     positive: Mask,
     *,
     cv: int = 5,

@@ -32,7 +32,6 @@ References
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -47,7 +46,7 @@ from purely.prior.kernel_mean import KernelMeanPrior
 from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Purity of the top from which on no copies are needed.
 PURE = 0.9
@@ -115,7 +114,7 @@ class RegroupingPrior(PriorEstimator):
     fraction: float = number(default=0.1, low=0.0, high=0.5, open_low=True)
     copies: str = one_of("auto", "all", default="auto")
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         inner = self._inner()
         seed = draw_seed(self.random_state)
         score = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score

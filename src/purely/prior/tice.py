@@ -19,7 +19,6 @@ References
 from __future__ import annotations
 
 import heapq
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from purely.base import number, with_parameters
 from purely.checks import draw_seed
 from purely.folds import Folds, deal_folds
 from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 _QUANTILES = np.array([0.25, 0.5, 0.75])
 #: Rows without a label that are added to a node before its labelled share is looked at.
@@ -97,7 +96,7 @@ class TIcEPrior(PriorEstimator):
     max_splits: int = number(default=100, low=0, integer=True)
     min_leaf: int = number(default=10, low=1, integer=True)
 
-    def _estimate(self, X: Any, positive: Mask, folds: Folds | None) -> PriorEstimate:
+    def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         n_p, n_u = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
         folds = deal_folds(X, positive, self.cv, draw_seed(self.random_state))
         bounds = []

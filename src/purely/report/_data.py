@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from purely.checks import refuse_huge, refuse_masked, words_named
 from purely.labels import Scenario, check_scenario, read_labels
-from purely.typing import Indices, Mask
+from purely.typing import Indices, Mask, Matrix
 
 Rows = Indices
 
@@ -60,7 +60,7 @@ class Table:
         Whether the columns have a common scale as they are.
     """
 
-    X: Any
+    X: Matrix
     given: Any
     positive: Mask
     y: Indices
@@ -86,7 +86,7 @@ class Table:
     def n_constant(self) -> int:
         """Number of columns of `X` that never change."""
         # a column of a sparse matrix without entries is all zero; others are taken to change
-        same = np.diff(self.X.tocsc().indptr) == 0 if sp.issparse(self.X) else np.ptp(self.X, axis=0) == 0.0
+        same = np.diff(sp.csc_matrix(self.X).indptr) == 0 if sp.issparse(self.X) else np.ptp(self.X, axis=0) == 0.0
         return int(np.count_nonzero(same))
 
     @property
@@ -139,7 +139,7 @@ class Table:
 
 
 def read_table(
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     feature_names: Sequence[str] | None,
     records: Any,

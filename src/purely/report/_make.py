@@ -43,6 +43,7 @@ from purely.report._stages import (
     rank_columns,
     score_rows,
 )
+from purely.typing import Matrix
 
 __all__ = ["Report", "make_report"]
 
@@ -121,7 +122,7 @@ class Report:
 
 
 def make_report(
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     model: Any = None,

@@ -92,7 +92,9 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             figures=figures,
             f=found,
             a=found.answers,
-            nonzero=found.table.X.nnz / np.prod(found.table.X.shape) if sp.issparse(found.table.X) else None,
+            nonzero=sp.csr_matrix(found.table.X).nnz / np.prod(found.table.X.shape)
+            if sp.issparse(found.table.X)
+            else None,
             records=_records(found),
             thresholds=None if found.lists is None else _threshold_rows(found.lists),
             rows_in_print=None if found.lists is None else _rows_in_print(found.lists),

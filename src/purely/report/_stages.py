@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from purely.checks import dense
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
 from purely.classifiers.thresholds import threshold_of
@@ -289,6 +290,6 @@ def rank_columns(table: Table) -> tuple[FeatureRanking, int]:
     X, y, columns = table.scaled(rows), table.y[rows], table.columns
     chosen = most_different(X, y, columns, MAX_COLUMNS)
     features = sorted(j for places in chosen.values() for j in places)
-    part = X[:, features].toarray() if sp.issparse(X) else X[:, features]
+    part = dense(X[:, features])
     groups = {name: [features.index(j) for j in places] for name, places in chosen.items()}
     return rank_features(part, y, groups=groups, random_state=table.seed), len(columns) - len(chosen)

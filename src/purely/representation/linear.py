@@ -16,7 +16,6 @@ back.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -31,7 +30,7 @@ from purely.nn.scaling import column_scaling
 from purely.representation.networks import unit_rows
 from purely.smi.basis import squared_distances
 from purely.smi.objective import information_from_objective, ridge_path
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 #: Bandwidths that are tried, as multiples of the median distance to the centres; and ridge penalties.
 BANDWIDTH_FACTORS = (0.25, 0.4, 0.6, 1.0, 1.5)
@@ -200,7 +199,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     scenario: str = "case-control"
     random_state: RandomState = 0
 
-    def fit(self, X: Any, y: ArrayLike) -> LSDR:
+    def fit(self, X: Matrix, y: ArrayLike) -> LSDR:
         """Find the projection.
 
         Parameters
@@ -231,7 +230,7 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         self.n_components_ = self._n_features_out = int(self.n_components)
         return self
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Matrix) -> Floats:
         """Projected rows ``X @ components_.T``, shape (n, n_components)."""
         check_is_fitted(self, "components_")
         return np.asarray(self._validate_rows(X) @ self.components_.T)

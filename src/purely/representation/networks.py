@@ -17,7 +17,7 @@ from purely.nn import plan
 from purely.nn.fitted import by_blocks
 from purely.nn.recipe import Architecture, kept_dtypes
 from purely.nn.scaling import column_scaling
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss
@@ -76,7 +76,7 @@ class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin
         loss, widths = self._loss(values, labels), (values["hidden"], values["n_components"], values["head_hidden"])
         return plan.EnsembleRecipe.read(values, Architecture.representation(n_features, *widths, loss.n_outputs), loss)
 
-    def prepare_fit(self, X: Any, y: ArrayLike) -> plan.PreparedFit:
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> plan.PreparedFit:
         """Check data and parameters and plan the networks; the first half of `fit`, see :func:`fit_together`."""
         mapped = isinstance(X, np.memmap)
         X, labels = self._validate_fit(X, y, dtype=kept_dtypes(X))
@@ -142,7 +142,7 @@ class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin
         """Set what is reported: information, out-of-fold values, warnings."""
         raise NotImplementedError
 
-    def transform(self, X: Any) -> Floats:
+    def transform(self, X: Matrix) -> Floats:
         """The representation v(x) of each row, shape (n, n_components).
 
         It is that of one network, the one of lowest held-out J among those that saw all rows: hidden units of two

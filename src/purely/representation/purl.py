@@ -18,7 +18,7 @@ from purely.nn.plan import ALL_ROWS, PreparedFit, StackPlan, TrainedMember, out_
 from purely.nn.recipe import check_encoder, kept_dtypes
 from purely.representation.networks import NetworkRepresentation
 from purely.smi.objective import information_from_objective, pu_objective
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 if TYPE_CHECKING:
     from purely.nn.losses import Loss
@@ -175,13 +175,13 @@ class PURL(NetworkRepresentation):
     cv: int | None = number(default=None, low=2, integer=True)
     scenario: str = "case-control"
 
-    def density_ratio(self, X: Any) -> Floats:
+    def density_ratio(self, X: Matrix) -> Floats:
         """The ratio p(x | y=+1) / p(x) of each row, averaged over the networks; shape (n,)."""
         check_is_fitted(self, "networks_")
         X = self._validate_rows(X, dtype=kept_dtypes(X))
         return self._ratio(self.networks_, X)
 
-    def score(self, X: Any, y: ArrayLike) -> float:
+    def score(self, X: Matrix, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
@@ -220,7 +220,7 @@ class PURL(NetworkRepresentation):
                 values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
         return information_from_objective(float(np.mean(values))) if values else float("nan")
 
-    def _ratio(self, networks: list[Any], X: Any) -> Floats:
+    def _ratio(self, networks: list[Any], X: Matrix) -> Floats:
         """Averaged ratio to the population: of logarithms where networks model these."""
         outputs = [by_blocks(network, X) for network in networks]
         if self._logistic:
@@ -313,7 +313,7 @@ class PNRL(NetworkRepresentation):
 
     n_ensemble: int = 1
 
-    def score(self, X: Any, y: ArrayLike) -> float:
+    def score(self, X: Matrix, y: ArrayLike) -> float:
         """L of the best network on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))

@@ -14,7 +14,7 @@ from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import captured_information, row_contributions
-from purely.typing import Estimator
+from purely.typing import Estimator, Matrix
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class InformationRetained(Sentence):
 
 def information_retained(
     representation: Any,
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     estimator: Estimator | None = None,
@@ -113,7 +113,7 @@ def information_retained(
     return InformationRetained(share, error, share - z * error, share + z * error, float(level), *information)
 
 
-def _represent(representation: Any, X: Any) -> Any:
+def _represent(representation: Any, X: Matrix) -> Any:
     if hasattr(representation, "transform"):
         return representation.transform(X)
     if callable(representation):

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from purely.checks import refuse_huge
+from purely.checks import dense, refuse_huge
 from purely.typing import Floats
 
 __all__ = ["reduce_parts", "rows_of"]
@@ -65,7 +65,7 @@ def rows_of(part: Any, number: int | None, encode: Callable[[Any], Any] | None) 
     where = "the positives" if number is None else f"part {number} of the pool"
     try:
         found = part if encode is None else encode(part)
-        X = np.asarray(found.toarray() if hasattr(found, "toarray") else found, dtype=np.float64)
+        X = dense(found)
         if X.ndim != 2:
             raise ValueError(f"rows and columns are needed, and there are {X.ndim} axes")
         if not np.isfinite(X).all():

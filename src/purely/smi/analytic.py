@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
@@ -15,7 +13,7 @@ from purely.smi.inference import InformationInterval, SMIInterval, fold_interact
 from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import Equations, Moments, class_means, population_weights, positive_mean
 from purely.smi.objective import information_from_objective, pn_smi, pu_objective, smi_from_information
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
 
 
 @with_parameters
@@ -112,7 +110,7 @@ class PUSMI(LinearRatio):
         self.information_in_sample_ = information_from_objective(in_sample[0])
         self.information_ = information_from_objective(out_of_fold[0])
 
-    def _after_fit(self, X: Any, positive: Mask, solved: Moments) -> None:
+    def _after_fit(self, X: Matrix, positive: Mask, solved: Moments) -> None:
         self._oof_positive = positive
         A = solved.H[self._chosen] + self.alpha_ * np.eye(self.coef_.size)
         omega = self._score_covariance(X, positive, solved.h[0, self._chosen])
@@ -120,7 +118,7 @@ class PUSMI(LinearRatio):
         A += np.finfo(float).eps * np.trace(A) * np.eye(self.coef_.size)
         self._fold_variance = fold_interaction_variance(A, omega, len(self.fold_coef_))
 
-    def _score_covariance(self, X: Any, positive: Mask, h: Floats) -> Floats:
+    def _score_covariance(self, X: Matrix, positive: Mask, h: Floats) -> Floats:
         r"""Covariance of the mean score :math:`\hat h - \widehat{E}[w \phi]`, a sum of outer products over rows.
 
         A row's term is :math:`c_i \phi_i - a`, with :math:`c_i = 1/n_P` and :math:`a = h/n_P` for a positive, and
@@ -151,7 +149,7 @@ class PUSMI(LinearRatio):
         check_is_fitted(self, "coef_")
         return smi_from_information(self.information_, class_prior)
 
-    def score(self, X: Any, y: ArrayLike) -> float:
+    def score(self, X: Matrix, y: ArrayLike) -> float:
         """Minus the objective J on new data; larger is better, and the constant ratio 1 scores 0.5.
 
         Both kinds of rows are needed, so give ``GridSearchCV`` and similar functions folds that have both, for example
@@ -161,12 +159,12 @@ class PUSMI(LinearRatio):
         w, positive = self._ratio_and_labels(X, y)
         return -pu_objective(w[positive], w if self._second_of_positives() else w[~positive])
 
-    def _ratio_and_labels(self, X: Any, y: ArrayLike) -> tuple[Floats, Mask]:
+    def _ratio_and_labels(self, X: Matrix, y: ArrayLike) -> tuple[Floats, Mask]:
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
         return self._ratio(X, self.coef_), labels.positive
 
     def information_interval(
-        self, X: Any = None, y: ArrayLike | None = None, *, level: float = 0.9
+        self, X: Matrix | None = None, y: ArrayLike | None = None, *, level: float = 0.9
     ) -> InformationInterval:
         """Confidence interval of the information that the fitted ratio captures (a lower bound on the truth).
 
@@ -274,7 +272,7 @@ class PNSMI(LinearRatio):
         check_is_fitted(self, "coef_")
         return self.smi_
 
-    def score(self, X: Any, y: ArrayLike) -> float:
+    def score(self, X: Matrix, y: ArrayLike) -> float:
         """The appendix's L on new data, SMI + 1/2; larger is better, and independence scores 0.5."""
         check_is_fitted(self, "coef_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from purely.checks import LARGEST_VALUE
+from purely.checks import LARGEST_VALUE, dense
 from purely.exceptions import DegenerateDataWarning
 from purely.folds import draw_rows
 from purely.smi.objective import BasisSums
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: A block's distances and one basis stay in a core's cache; measured on 100 centres, larger blocks are slower.
 _BLOCK_ELEMENTS = 1 << 17
@@ -39,17 +38,17 @@ class Bases:
     n_functions: int
     bandwidths: Floats | None
 
-    def __call__(self, X: Any, which: slice = slice(None)) -> Iterator[Floats]:
+    def __call__(self, X: Matrix, which: slice = slice(None)) -> Iterator[Floats]:
         """Values at the rows of `X`, one (rows, b) array a basis. The array is reused: copy it to keep it."""
         raise NotImplementedError
 
-    def blocks(self, X: Any, rows: Indices, s: int) -> Iterator[tuple[Indices, Floats]]:
+    def blocks(self, X: Matrix, rows: Indices, s: int) -> Iterator[tuple[Indices, Floats]]:
         """Values of basis `s` at some rows of `X`, block by block, each with its rows."""
         for block in row_blocks(rows, self.n_functions, X.shape[1]):
             (phi,) = self(X[block], slice(s, s + 1))
             yield block, phi
 
-    def product(self, X: Any, s: int, coef: Floats) -> Floats:
+    def product(self, X: Matrix, s: int, coef: Floats) -> Floats:
         """Linear combinations of basis `s`, with coefficients of shape (b,) or (b, a), at all rows."""
         found = np.empty((X.shape[0], *coef.shape[1:]))
         for block, phi in self.blocks(X, np.arange(X.shape[0]), s):
@@ -61,7 +60,7 @@ class Bases:
         return BasisSums.zeros(self.n_bases, n_folds, self.n_functions, second_of_positives=second_of_positives)
 
     def add_rows(
-        self, sums: BasisSums, X: Any, positive: Mask, folds: Indices, run: Runner, weight: Floats | None = None
+        self, sums: BasisSums, X: Matrix, positive: Mask, folds: Indices, run: Runner, weight: Floats | None = None
     ) -> None:
         """Add rows to the sums of their classes and folds; each task of `run` writes to places of its own."""
 
@@ -123,7 +122,7 @@ class GaussianBases(Bases):
         """Number of functions in each basis."""
         return self.centers.shape[0] + self.intercept
 
-    def __call__(self, X: Any, which: slice = slice(None)) -> Iterator[Floats]:
+    def __call__(self, X: Matrix, which: slice = slice(None)) -> Iterator[Floats]:
         """Values at the rows of `X`, one array a bandwidth."""
         distances = squared_distances(X, self.centers, self.origin)
         phi = np.empty((distances.shape[0], self.n_functions))
@@ -148,11 +147,11 @@ class UserBasis(Bases):
     n_bases: int = 1
 
     @classmethod
-    def probe(cls, function: Callable[[Any], Any], X: Any) -> UserBasis:
+    def probe(cls, function: Callable[[Any], Any], X: Matrix) -> UserBasis:
         """Find the number of functions from two rows of `X`."""
         return cls(function, _check_basis(function, X[:2]).shape[1])
 
-    def __call__(self, X: Any, which: slice = slice(None)) -> Iterator[Floats]:
+    def __call__(self, X: Matrix, which: slice = slice(None)) -> Iterator[Floats]:
         """Values at the rows of `X`."""
         phi = _check_basis(self.function, X)
         if phi.shape[1] != self.n_functions:
@@ -160,7 +159,7 @@ class UserBasis(Bases):
         yield phi
 
 
-def _check_basis(function: Callable[[Any], Any], X: Any) -> Floats:
+def _check_basis(function: Callable[[Any], Any], X: Matrix) -> Floats:
     phi = np.asarray(function(X), dtype=np.float64)
     if phi.ndim != 2 or phi.shape[0] != X.shape[0] or phi.shape[1] == 0:
         raise ValueError(
@@ -172,7 +171,7 @@ def _check_basis(function: Callable[[Any], Any], X: Any) -> Floats:
 
 
 def squared_distances(
-    X: Any, centers: Any, origin: Floats | None = None, norms: tuple[Floats, Floats] | None = None
+    X: Matrix, centers: Any, origin: Floats | None = None, norms: tuple[Floats, Floats] | None = None
 ) -> Floats:
     r"""Squared distances :math:`\|x_i - c_\ell\|^2`, shape (n, b), never negative; `norms` are squared, if known."""
     rows = X if origin is None else np.asarray(X, dtype=np.float64) - origin
@@ -184,13 +183,12 @@ def squared_distances(
     return np.maximum(distances, 0.0, out=distances)
 
 
-def draw_centers(X: Any, n_centers: int, seed: int) -> Floats:
+def draw_centers(X: Matrix, n_centers: int, seed: int) -> Floats:
     """Centres drawn from the rows of `X` without replacement; all rows where there are fewer than `n_centers`."""
-    centers = X[draw_rows(X, n_centers, seed)]
-    return centers.toarray() if sp.issparse(centers) else np.array(centers, dtype=np.float64)
+    return dense(X[draw_rows(X, n_centers, seed)])
 
 
-def median_distance(X: Any, centers: Floats, origin: Floats | None) -> float:
+def median_distance(X: Matrix, centers: Floats, origin: Floats | None) -> float:
     """Median distance between rows of `X` and centres, those at distance zero left out; 0 if there are none."""
     squared = squared_distances(X, centers, origin)
     scale = float(squared.max(initial=0.0))

@@ -24,7 +24,7 @@ from purely.smi import model_choice
 from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers
 from purely.smi.objective import BasisSums, linear_objective, ridge_solution
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 
 @with_parameters
@@ -51,7 +51,7 @@ class LinearRatio(PUEstimator):
     def _second_of_positives(self) -> bool:
         raise NotImplementedError
 
-    def fit(self, X: Any, y: ArrayLike, folds: ArrayLike | None = None) -> Self:
+    def fit(self, X: Matrix, y: ArrayLike, folds: ArrayLike | None = None) -> Self:
         """Estimate the density ratio and its information.
 
         Parameters
@@ -82,10 +82,10 @@ class LinearRatio(PUEstimator):
             self._after_fit(X, labels.positive, solved)
         return self
 
-    def _after_fit(self, X: Any, positive: Mask, solved: model_choice.Moments) -> None:
+    def _after_fit(self, X: Matrix, positive: Mask, solved: model_choice.Moments) -> None:
         """What a subclass computes from the rows, and the moments, once the out-of-fold ratios are known."""
 
-    def partial_fit(self, X: Any, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Matrix, y: ArrayLike, classes: ArrayLike | None = None) -> Self:
         """Add a batch of a stream to the sums and solve anew.
 
         Centres, bandwidths and the coding of the labels are fixed by the first batch (or by `centers`, `bandwidth`
@@ -150,13 +150,13 @@ class LinearRatio(PUEstimator):
                 self._solve()
         return self
 
-    def _start(self, X: Any, labels: PULabels, n_folds: int) -> None:
+    def _start(self, X: Matrix, labels: PULabels, n_folds: int) -> None:
         """Fix the basis; sums start at zero."""
         self.classes_ = labels.classes
         self._bases = self._make_bases(X, labels)
         self.sums_ = self._bases.sums(n_folds, second_of_positives=self._second_of_positives())
 
-    def _make_bases(self, X: Any, labels: PULabels) -> Bases:
+    def _make_bases(self, X: Matrix, labels: PULabels) -> Bases:
         if callable(self.basis):
             if self.bandwidth is not None or self.centers is not None:
                 raise ValueError("bandwidth and centers belong to basis='gaussian'; leave them None with a function.")
@@ -235,7 +235,7 @@ class LinearRatio(PUEstimator):
                 stacklevel=4,
             )
 
-    def _out_of_fold_ratio(self, X: Any, folds: Indices) -> Floats:
+    def _out_of_fold_ratio(self, X: Matrix, folds: Indices) -> Floats:
         ratio = np.empty(X.shape[0])
 
         def predict(k: int) -> None:
@@ -245,11 +245,11 @@ class LinearRatio(PUEstimator):
         self._run(predict, [(k,) for k in range(self.sums_.count.shape[1])])
         return ratio
 
-    def _ratio(self, X: Any, beta: Floats) -> Floats:
+    def _ratio(self, X: Matrix, beta: Floats) -> Floats:
         """Linear combinations of the chosen basis, with coefficients of shape (b,) or (b, a), at validated rows."""
         return self._bases.product(X, self._chosen, beta)
 
-    def density_ratio(self, X: Any, *, clip: bool = True) -> Floats:
+    def density_ratio(self, X: Matrix, *, clip: bool = True) -> Floats:
         """The fitted ratio p(x | y=1) / p(x).
 
         Parameters
@@ -267,7 +267,7 @@ class LinearRatio(PUEstimator):
         ratio = self._ratio(self._validate_rows(X), self.coef_)
         return np.maximum(ratio, 0.0) if clip else ratio
 
-    def posterior(self, X: Any, class_prior: float) -> Floats:
+    def posterior(self, X: Matrix, class_prior: float) -> Floats:
         """Probability of the positive class, class_prior * ratio, clipped to [0, 1].
 
         Parameters

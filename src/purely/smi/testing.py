@@ -3,7 +3,6 @@ r"""Is there any information at all? A permutation test whose size is exact, at 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,7 +13,7 @@ from purely.checks import RandomState, check_number, draw_seed
 from purely.folds import row_keys
 from purely.smi.basis import GaussianBases, draw_centers, median_distance
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Indices, Mask
+from purely.typing import Floats, Indices, Mask, Matrix
 
 _WIDTHS = np.array([0.25, 0.5, 1.0, 2.0])
 _ALPHAS = np.array([1e-4, 1e-3, 1e-2, 1e-1])
@@ -52,7 +51,7 @@ class IndependenceTest:
 
 
 def independence_test(
-    X: Any,
+    X: Matrix,
     y: ArrayLike,
     *,
     n_permutations: int = 999,
@@ -134,7 +133,7 @@ def _thin(order: Indices, positive: Mask, max_rows: int, rng: np.random.Generato
     return np.concatenate(parts)
 
 
-def _informations(X: Any, labellings: NDArray[np.float32], n_centers: int, seed: int) -> list[Floats]:
+def _informations(X: Matrix, labellings: NDArray[np.float32], n_centers: int, seed: int) -> list[Floats]:
     """T of every labelling, one array of shape (alphas, labellings) a bandwidth."""
     centers = draw_centers(X, n_centers, seed)
     origin = None if sp.issparse(X) else centers.mean(axis=0)

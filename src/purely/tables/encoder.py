@@ -19,7 +19,7 @@ from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
 from purely.tables.errors import TableError, nearest, refuse_twins, shown
-from purely.typing import Indices
+from purely.typing import Indices, Matrix
 
 __all__ = ["Encoded", "EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
@@ -187,7 +187,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     sparse: bool | str = "auto"
     dtype: str = "float64"
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Matrix, y: Any = None) -> Self:
         """Find out what the columns hold.
 
         Parameters
@@ -203,21 +203,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Matrix, y: Any = None) -> Any:
         """``fit(X).transform(X)``, with every cell read once; `y` is ignored."""
         return self._assembled(self._fit(X)).matrix
 
-    def transform(self, X: Any) -> Any:
+    def transform(self, X: Matrix) -> Any:
         """The rows as numbers: an array, or a CSR matrix where `sparse` says so, of shape (n, n_features)."""
         return self.encode(X).matrix
 
-    def encode(self, X: Any) -> Encoded:
+    def encode(self, X: Matrix) -> Encoded:
         """The rows as numbers, with counts of what was not seen in `fit` or could not be read."""
         check_is_fitted(self, "report_")
         columns = self._columns_of(X)
         return self._assembled([read_column(p, column) for p, column in zip(self._used, columns, strict=True)])
 
-    def _fit(self, X: Any) -> list[Cells]:
+    def _fit(self, X: Matrix) -> list[Cells]:
         """Find out what the columns hold; the cells of those that are used."""
         settings = self._settings()
         table = as_table(X)
@@ -303,7 +303,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         levels, count, words = (check_number(name, getattr(self, name), 1, integer=True) for name in names)
         return Settings(levels, count, words, self.scale)
 
-    def _columns_of(self, X: Any) -> list[Any]:
+    def _columns_of(self, X: Matrix) -> list[Any]:
         table = as_table(X)
         names, known = table.column_names, set(table.column_names)
         if absent := [name for name in self.columns_ if name not in known]:

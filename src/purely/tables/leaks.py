@@ -15,7 +15,7 @@ from purely.folds import row_keys
 from purely.tables.cells import is_text
 from purely.tables.encoder import TableEncoder
 from purely.tables.errors import listed
-from purely.typing import Mask
+from purely.typing import Mask, Matrix
 
 __all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
 
@@ -58,7 +58,7 @@ class Copies:
     shared: int
 
 
-def find_leaks(X: Any, positive: Mask, encoder: TableEncoder, seed: int = 0) -> list[Leak]:
+def find_leaks(X: Matrix, positive: Mask, encoder: TableEncoder, seed: int = 0) -> list[Leak]:
     """Columns that nearly give the label away, or are constant or missing among one kind of rows only.
 
     Parameters
@@ -127,7 +127,7 @@ def _constant_in_one(block: Any, labelled: Mask) -> str:
     return ""
 
 
-def count_copies(X: Any, positive: Mask) -> Copies:
+def count_copies(X: Matrix, positive: Mask) -> Copies:
     """Count rows that are equal to another row in every feature."""
     keys = row_keys(X, seed=0)
     of_p, of_u = (int(mask.sum()) - np.unique(keys[mask]).size for mask in (positive, ~positive))
