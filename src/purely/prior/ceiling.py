@@ -22,12 +22,18 @@ of their densities a ratio :math:`r_0 = p_N / p_P > 0` is left, and the ceiling 
 .. math:: c = \pi_U + (1 - \pi_U) \, r_0 .
 
 No method can tell both terms apart by the rows at hand, but the better columns separate the classes, the smaller
-:math:`r_0` is. On many tables its log-odds are normal around :math:`-3.5 \, \Phi^{-1}(A)`, with *A* the area under the
-curve of positives against negatives. For a share :math:`\pi_U` that area follows from the one against the unlabelled
-rows, :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
-:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the middle third in which the
+:math:`r_0` is: 1 where they tell nothing, 0 where they separate all. With *A* the area under the curve of positives
+against negatives,
+
+.. math:: r_0 = \exp \left( -k \, \Phi^{-1}(A)^{\alpha} \, e^{\sigma \varepsilon} \right), \qquad
+    \varepsilon \sim N(0, 1) .
+
+For a share :math:`\pi_U` that area follows from the one against the unlabelled rows,
+:math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
+:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the range in which the
 recommended estimate lies (:mod:`purely.prior.logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
-rows, as the doubt about *c* does.
+rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled out: nearly all rows may be
+positive, or the columns may tell nothing.
 
 With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log w)` on the
 positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - c w`.
@@ -65,10 +71,10 @@ MOST_STEPS = 200
 SLOPE_PENALTY = 1e-4
 #: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
 TOP_SHARE, TOP_FACTOR = 0.98, 1.05
-#: Log-odds of the ratio at the top of a score: how fast their centre falls with the normal quantile of the area under
-#: the curve, and their standard deviation. Of ten forms with up to six constants none predicted the shares of other
-#: tables clearly better (`experiments/prior_posterior.py`).
-TOP_FALL, TOP_SPREAD = 3.5, 0.68
+#: The *k*, alpha and sigma of the ratio at the top of a score. Of fourteen forms with up to six constants none predicted
+#: the shares of other tables clearly better (`experiments/prior_posterior.py`); this one is exact where columns tell
+#: nothing, and where they tell all.
+TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.9, 0.35
 #: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
 TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
 #: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
@@ -151,7 +157,7 @@ class CeilingProfile:
         log_likelihood -= 0.5 * ((GRID - self.anchor) / CEILING_LEEWAY) ** 2
         share = expit(GRID)
         area = np.clip((self.area - 0.5 * share) / (1.0 - share), 0.5, 1.0 - 1e-6)
-        at_top = expit(TOP_SPREAD * TOP_QUANTILES[:, None] - TOP_FALL * ndtri(area))
+        at_top = np.exp(-TOP_FALL * ndtri(area) ** TOP_POWER * np.exp(TOP_SPREAD * TOP_QUANTILES[:, None]))
         ceiling = finite_log_odds(share + (1.0 - share) * at_top)
         likelihood = np.exp(np.interp(ceiling, GRID, log_likelihood - log_likelihood.max())).mean(axis=0)
         weight = likelihood * np.sqrt(share * (1.0 - share)) * np.gradient(GRID)

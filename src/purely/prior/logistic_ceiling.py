@@ -20,7 +20,7 @@ __all__ = ["LogisticCeilingPrior", "logistic_ceiling"]
 #: true (`experiments/promises.py`).
 LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
 #: Level of the interval in which that reading is kept: the curve says nothing of a top that is not pure.
-MIDDLE = 1.0 / 3.0
+MIDDLE = 0.4
 
 
 def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:
@@ -32,8 +32,8 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
         Log density ratios.
     leeway : float, "auto" or None, default="auto"
         Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none,
-        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the middle third of
-        what :meth:`purely.prior.ceiling.CeilingProfile.posterior` allows.
+        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the 40 % interval of
+        :meth:`purely.prior.ceiling.CeilingProfile.posterior`.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class LogisticCeilingPrior(OneDimensionalPrior):
     leeway : float, "auto" or None, default="auto"
         Standard deviation, on the logit scale, of a normal prior of the share around the best bin's estimate, which
         holds where the data show no ceiling; None for no prior, "auto" for 2 where positives are rare and 0.2 where
-        they are common, with an estimate in the middle third of what is known of the share.
+        they are common, with an estimate in the 40 % interval of what is known of the share.
     ratio : "auto", estimator or None, default="auto"
         How several columns become one score; see :class:`BestBinPrior`.
     scenario : {"case-control", "single-sample"}, default="case-control"
