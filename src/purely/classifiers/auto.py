@@ -35,8 +35,8 @@ PLAIN = ("forest", "trees")
 #: How members are weighed.
 WEIGHTS = ("stacked", "equal")
 #: How often the forest, the plain classifier of positives against unlabelled rows, counts where rows are few: with 4
-#: instead of 2 the stack ranks worse than it by .01 in .9 instead of 1.4 % of the draws from our tables for choosing, and
-#: in 8.6 instead of 9.2 % of those from the strangers', for .001 of the area (`experiments/choices.py`).
+#: instead of 2 the stack ranks worse than it by .01 in .9 instead of 1.4 % of the draws from our tables for choosing,
+#: and in 8.6 instead of 9.2 % of those from the strangers', for .001 of the area (`experiments/choices.py`).
 FOREST_COUNTS = 4.0
 
 

@@ -37,10 +37,10 @@ __all__ = [
 N_DRAWS = 2000
 #: Thresholds that are looked at: few, since the best of many is too good; with some positives above the highest.
 N_CANDIDATES, FEWEST_POSITIVES = 8, 5
-#: How much of the doubt draws may use up: twice what was asked, since the intervals of class priors are longer than they
+#: How much of the doubt draws may use up: twice what was asked, since intervals of class priors are longer than they
 #: need be. Where the prior is not determined and fewer than MANY positives are labelled, it shrinks in proportion: few
-#: positives say little of the top. On the tables for choosing 92 of 100 promises were kept, 95 on our own, 86 on the
-#: strangers' (`experiments/choices.py`).
+#: positives say little of the top. On the tables for choosing 92 of 100 promises were kept, 95 on our own, 86 on
+#: the strangers' (`experiments/choices.py`).
 DOUBT, MANY = 2.0, 250
 
 
