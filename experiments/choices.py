@@ -30,8 +30,7 @@ from experiments.records import write_rows
 from purely import weighing
 from purely.class_prior import Prior
 from purely.classifiers import promises as rules
-from purely.prior.ceiling import ceiling_profile
-from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.ratio import stack_ratios
 from purely.prior.scores import ScoreTable
 

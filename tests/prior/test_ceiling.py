@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import norm
 
-from purely.prior.ceiling import GRID, ceiling_profile, straightened
-from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.ceiling import GRID, ceiling_profile, logistic_ceiling, straightened
 from purely.prior.scores import ScoreTable
 
 

@@ -23,7 +23,7 @@ from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
-from purely.nn.plan import StackPlan, TrainedStack, fit_together, out_of_fold
+from purely.nn.plan import StackPlan, TrainedStack, finish_together, out_of_fold
 from purely.typing import Floats, Mask, Matrix
 from purely.weighing import stacked_weights
 
@@ -204,7 +204,11 @@ class PUClassifier(BasePUClassifier):
         -------
         self
         """
-        fit_together([self], [(X, y)])
+        prepared = self.prepare_fit(X, y)
+        if prepared.stack is None:
+            self.finish_fit(prepared, None)
+        else:
+            finish_together([(self, prepared)])
         return self
 
     def prepare_fit(self, X: Matrix, y: ArrayLike) -> PreparedEnsemble:

@@ -16,7 +16,7 @@ from purely.labels import Scenario
 from purely.plotting.common import Display, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.prior.auto import METHODS, ClassPrior
-from purely.prior.one_dimensional import read_scores
+from purely.prior.base import read_scores
 from purely.typing import Floats, Matrix
 
 _WORDS = {

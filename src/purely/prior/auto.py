@@ -12,12 +12,11 @@ from purely.base import with_parameters
 from purely.checks import check_number, draw_seed, level_to_z
 from purely.folds import Folds
 from purely.labels import check_scenario
-from purely.prior.base import PriorEstimate, PriorEstimator
-from purely.prior.ceiling import ceiling_profile
+from purely.prior.base import PriorEstimate, PriorEstimator, read_scores, read_table
+from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.dedpul import dedpul
 from purely.prior.kernel_mean import KernelMeanPrior, kernel_mean_scores
-from purely.prior.logistic_ceiling import logistic_ceiling
-from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top, read_scores, read_table
+from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreTable
 from purely.typing import Mask, Matrix

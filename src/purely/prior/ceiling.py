@@ -31,7 +31,7 @@ against negatives,
 For a share :math:`\pi_U` that area follows from the one against the unlabelled rows,
 :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
 :math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the range in which the
-recommended estimate lies (:mod:`purely.prior.logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
+recommended estimate lies (:func:`logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
 rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled out: nearly all rows may be
 positive, or the columns may tell nothing.
 
@@ -54,10 +54,10 @@ import numpy as np
 from scipy.special import expit, log_expit, logit, ndtri
 
 from purely.crossfit import finite_log_odds
-from purely.prior.scores import ScoreTable
+from purely.prior.scores import ScoreReading, ScoreTable
 from purely.typing import Floats, Indices
 
-__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "straightened"]
+__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "logistic_ceiling", "straightened"]
 
 
 #: Log-odds of the shares that are tried, closer together where shares are common.
@@ -80,6 +80,12 @@ TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
 #: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
 #: rising far above all rows; and the confidence factor of that reading.
 CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 2.0, 0.75
+#: Spread of the share's log-odds around the best bin's, interpolated between these shares: where positives are rare,
+#: best bin reads two or three times too much, where nearly all rows are positive too little, between about what is
+#: true (`experiments/promises.py`).
+LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
+#: Level of the interval in which that reading is kept: the curve says nothing of a top that is not pure.
+MIDDLE = 0.4
 
 
 @dataclass(frozen=True)
@@ -232,3 +238,52 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
     _, ratio, bound = table.bounds(BEST_BIN_CONFIDENCE)
     best_bin = min(1.0, float(ratio[np.argmin(bound)]))
     return CeilingProfile(loss, a, np.exp(t), centre, spread, n_eff, table.area, best_bin)
+
+
+def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:
+    """Fit the ceiling by maximum likelihood.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Log density ratios.
+    leeway : float, "auto" or None, default="auto"
+        Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none,
+        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the 40 % interval of
+        :meth:`CeilingProfile.posterior`.
+
+    Examples
+    --------
+    Two overlapping normal classes: no row is surely positive, yet the share is found.
+
+    >>> import numpy as np
+    >>> from purely.prior.scores import ScoreTable
+    >>> from purely.prior.ceiling import logistic_ceiling
+    >>> rng = np.random.default_rng(0)
+    >>> P, U = rng.normal(1, 1, 20000), np.concatenate([rng.normal(1, 1, 12000), rng.normal(-1, 1, 28000)])
+    >>> round(logistic_ceiling(ScoreTable.from_scores(P, U)).share, 1)
+    0.3
+    """
+    profile = ceiling_profile(table)
+    if leeway == "auto":
+        shares, spreads = zip(*LEEWAY, strict=True)
+        low, high = profile.posterior().interval(MIDDLE)
+        share = min(max(profile.share(float(np.interp(profile.best_bin, shares, spreads))), low), high)
+    else:
+        share = profile.share(leeway)  # type: ignore[arg-type]
+    cells = table.coarsen(N_CELLS)
+    x = cells.score
+    log_w = profile.log_ratio(straightened(cells).score, share)
+    return ScoreReading(
+        share=share,
+        x=x[::-1],
+        curve=np.exp(-log_w)[::-1],
+        x_label="score",
+        curve_label="one over the fitted ratio",
+        chosen=None,
+        # Best bin reads the share over the purity of the top it looks at.
+        details={
+            "purity": min(share / profile.best_bin, 1.0) if profile.best_bin > 0.0 else 1.0,
+            "best_bin": profile.best_bin,
+        },
+    )
