@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +18,15 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
-from purely.classifiers.members import Member, fit_member, known_scores, make_members, network_recipe, read_members
+from purely.classifiers.members import (
+    Member,
+    Members,
+    fit_member,
+    known_scores,
+    make_members,
+    network_recipe,
+    read_members,
+)
 from purely.classifiers.nnpu import mean_output, networks_for_new_rows
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
@@ -181,12 +190,12 @@ class PUClassifier(BasePUClassifier):
     """
 
     class_prior: PriorParameter = field(default="auto", kw_only=False)
-    members: Any = "auto"
+    members: Members = "auto"
     weights: str = "stacked"
     cv: int = 5
     calibration: str = "averaged"
     device: str = "auto"
-    checkpoint: Any = None
+    checkpoint: str | Path | None = None
     n_jobs: int | None = None
     random_state: RandomState = 0
     verbose: bool = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,9 +17,9 @@ from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
-from purely.prior.ratio import ratio_scores
+from purely.prior.ratio import Ratio, ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
-from purely.typing import Estimator, Floats, Mask, Matrix
+from purely.typing import Floats, Mask, Matrix
 
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
@@ -163,7 +162,7 @@ class PriorEstimator(PUEstimator):
     True
     """
 
-    ratio: str | Estimator | Sequence[str | Estimator] | None = "auto"
+    ratio: Ratio = "auto"
     scenario: str = "case-control"
     level: float = 0.9
     n_jobs: int | None = None

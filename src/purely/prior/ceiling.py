@@ -48,9 +48,9 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit, logit, ndtri
 
 from purely.crossfit import finite_log_odds
@@ -169,7 +169,7 @@ class CeilingProfile:
         weight = likelihood * np.sqrt(share * (1.0 - share)) * np.gradient(GRID)
         return SharePosterior(weight / weight.sum())
 
-    def log_ratio(self, score: Any, share: float) -> Floats:
+    def log_ratio(self, score: ArrayLike, share: float) -> Floats:
         """Log density ratio at straightened scores, on the curve of a share."""
         at = logit(share)
         intercept, slope = np.interp(at, GRID, self.intercept), np.exp(np.interp(at, GRID, np.log(self.slope)))
