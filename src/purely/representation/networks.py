@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -14,7 +14,7 @@ from purely.base import PUEstimator, check_parameters, number, one_of, parameter
 from purely.checks import check_widths, draw_seed
 from purely.labels import PULabels
 from purely.nn import plan
-from purely.nn.fitted import by_blocks
+from purely.nn.fitted import NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, kept_dtypes
 from purely.nn.scaling import column_scaling
 from purely.typing import Floats, Matrix
@@ -103,7 +103,7 @@ class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin
         -------
         self
         """
-        from purely.nn.stack import train_stream
+        from purely.nn.training import train_stream
 
         X_held, labels = self._validate_fit(X_held, y_held, dtype=[np.float64, np.float32])
         recipe = self._recipe(X_held.shape[1], labels)
@@ -134,8 +134,9 @@ class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin
         self.train_objective_ = np.array([t.train_j for t in whole])
         self.n_components_ = self._n_features_out = preparation.recipe.networks.architecture.head[0].n_in
         self.forget("components_")
-        if preparation.recipe.networks.linear:
-            self.components_ = unit_rows(self.networks_[self.best_network_].encoder[0][0].T)
+        match self.networks_[self.best_network_]:
+            case NetworkArrays(encoder=((weights, _, False),)):  # v is linear
+                self.components_ = unit_rows(weights.T)
         self._judge(preparation, kept)
 
     def _judge(self, preparation: plan.PreparedFit, kept: list[plan.TrainedMember]) -> None:
@@ -170,7 +171,7 @@ def _pooled_j(t: plan.TrainedMember) -> float:
     return pooled if np.isfinite(pooled) else np.inf
 
 
-def unit_rows(directions: Floats) -> Floats:
+def unit_rows(directions: NDArray[np.floating]) -> Floats:
     """Rows of length 1 whose largest entry is positive: a direction has neither length nor sign."""
     lengths = np.linalg.norm(directions, axis=1, keepdims=True)
     rows = directions / np.where(lengths > 0, lengths, 1.0)
