@@ -34,8 +34,10 @@ if TYPE_CHECKING:
 ALL_ROWS = -1
 #: What networks say of rows.
 Says: TypeAlias = Callable[[list[Network], Matrix], Floats]
+#: Parameters, or other values, by name.
+Values: TypeAlias = dict[str, Any]
 #: What the paper's settings have in common (section 5.2).
-PAPER: dict[str, Any] = {"schedule": "constant", "dropout": 0.0, "n_ensemble": 1, "standardize": False}
+PAPER: Values = {"schedule": "constant", "dropout": 0.0, "n_ensemble": 1, "standardize": False}
 
 
 @dataclass(frozen=True)
@@ -245,7 +247,7 @@ class TrainsNetworks:
     validation_fraction: float = number(default=1 / 6, low=0.0, high=0.9, open_low=True)
     tol: float = number(default=0.0, low=0.0)
     batch_size: int | Literal["auto"] = number(default="auto", low=1, integer=True)
-    n_ensemble: int = number(default=5, low=1, integer=True)
+    n_ensemble: int | Literal["auto"] = number(default=5, low=1, integer=True)
     standardize: bool = True
     device: str = "auto"
     dtype: str = one_of(*get_args(Arithmetic), default="float32")

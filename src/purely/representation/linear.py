@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +27,6 @@ from purely.checks import RandomState, draw_seed
 from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
-from purely.representation.networks import unit_rows
 from purely.smi.basis import squared_distances
 from purely.smi.objective import information_from_objective, ridge_path
 from purely.typing import Floats, Mask, Matrix
@@ -119,6 +118,14 @@ def descend(
             return B, value, iteration + 1
         step *= 2.0
     return B, value, max_iter
+
+
+def unit_rows(directions: NDArray[np.floating]) -> Floats:
+    """Rows of length 1 whose largest entry is positive: a direction has neither length nor sign."""
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    rows = directions / np.where(lengths > 0, lengths, 1.0)
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return rows * np.where(largest < 0, -1.0, 1.0)
 
 
 @with_parameters
