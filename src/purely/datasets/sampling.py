@@ -214,11 +214,11 @@ def make_pu(
     (0, True)
     """
     X, positive = _read_truth(X, y)
-    n_p = check_number("n_positive", n_positive, 1, integer=True)
-    n_u = check_number("n_unlabelled", n_unlabelled, 1, integer=True)
+    check_number("n_positive", n_positive, 1, integer=True)
+    check_number("n_unlabelled", n_unlabelled, 1, integer=True)
     n_vp = check_number("n_validation_positive", n_validation_positive, 0, integer=True)
     n_vu = check_number("n_validation_unlabelled", n_validation_unlabelled, 0, integer=True)
-    n_t = check_number("n_test", n_test, 0, integer=True)
+    check_number("n_test", n_test, 0, integer=True)
     if (n_vp == 0) != (n_vu == 0):
         raise ValueError(
             "n_validation_positive and n_validation_unlabelled must both be 0 or both be at least 1; "
@@ -232,9 +232,9 @@ def make_pu(
     rank, how = ranks(how, X, positive, rng)
 
     needs = [
-        _need("n_unlabelled", n_p, n_u, prior, single, exact, rng),
+        _need("n_unlabelled", n_positive, n_unlabelled, prior, single, exact, rng),
         _need("n_validation_unlabelled", n_vp, n_vu, prior, single, exact, rng),
-        _need("n_test", 0, n_t, prior, False, exact, rng),
+        _need("n_test", 0, n_test, prior, False, exact, rng),
     ]
     if how.mechanism != "random" and not single:
         needs = _with_candidates(needs, int(positive.sum()), from_any=replace)
@@ -254,11 +254,11 @@ def make_pu(
         y_true_validation=truth[validation.indices],
         validation_indices=validation.indices,
         propensity_validation=validation.propensity,
-        X_test=_take(X, test.indices) if n_t else None,
+        X_test=_take(X, test.indices) if n_test else None,
         y_test=truth[test.indices],
         test_indices=test.indices,
         class_prior=prior,
-        unlabelled_prior=needs[0].hidden / n_u,
+        unlabelled_prior=needs[0].hidden / n_unlabelled,
         scenario=scenario,
         labelling=how,
     )
@@ -344,12 +344,9 @@ def _draw_class(
 
 def _breakdown(needs: list[_Need], kind: str) -> str:
     train, validation, test = needs
-    parts = [
-        (train.labelled if kind == "positive" else 0, "labelled"),
-        (train.hidden if kind == "positive" else train.negative, "unlabelled"),
-        (getattr(validation, kind), "for validation"),
-        (getattr(test, kind), "for the test"),
-    ]
+    own = (train.labelled, train.hidden) if kind == "positive" else (0, train.negative)
+    counts = (*own, getattr(validation, kind), getattr(test, kind))
+    parts = zip(counts, ("labelled", "unlabelled", "for validation", "for the test"), strict=True)
     return " and ".join(f"{n} {what}" for n, what in parts if n)
 
 

@@ -249,19 +249,14 @@ def bootstrap_information(
     level_to_z(level)
     check_number("n_resamples", n_resamples, 2, integer=True)
     rng = np.random.default_rng(draw_seed(random_state))
-    w_p, w_u = w[mask], w[~mask]
-    n_p, n_u = w_p.size, w_u.size
     draws = np.empty(n_resamples)
     for b in range(n_resamples):
         if scenario == "single-sample":
             rows = rng.integers(0, w.size, w.size)
-            picked = w[rows]
-            chosen = mask[rows]
-            first = picked[chosen].mean() if chosen.any() else 0.0
-            draws[b] = first - 0.5 * np.mean(picked**2) - 0.5
+            w_p, w_u = w[rows][mask[rows]], w[rows]
         else:
-            first = w_p[rng.integers(0, n_p, n_p)].mean()
-            draws[b] = first - 0.5 * np.mean(w_u[rng.integers(0, n_u, n_u)] ** 2) - 0.5
+            w_p, w_u = (kind[rng.integers(0, kind.size, kind.size)] for kind in (w[mask], w[~mask]))
+        draws[b] = (w_p.mean() if w_p.size else 0.0) - 0.5 * np.mean(w_u**2) - 0.5
     value = captured_information(w, mask, scenario)
     low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return InformationInterval(value, float(draws.std(ddof=1)), float(low), float(high), float(level))
