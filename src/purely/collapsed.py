@@ -45,8 +45,6 @@ __all__ = [
     "kernel_score",
 ]
 
-Ints = Indices
-
 #: Rows whose kernel is in memory at a time: the block stays in a processor's cache.
 KERNEL_ROWS = 1024
 #: Sum of the coefficients' sizes up to which single precision, about 1e-7 a term, leaves errors below a thousandth.
@@ -97,8 +95,8 @@ class KernelScore:
 
     mean: Floats
     scale: Floats
-    centers: NDArray[Any]
-    coef: NDArray[Any]
+    centers: NDArray[np.floating]
+    coef: NDArray[np.floating]
     gamma: float
     intercept: float
     limited: bool
@@ -141,17 +139,17 @@ class TreeScore:
         What is added to the log-odds.
     """
 
-    starts: Ints
-    left: Ints
-    right: Ints
-    feature: Ints
+    starts: Indices
+    left: Indices
+    right: Indices
+    feature: Indices
     threshold: Floats
     value: Floats
     offset: Floats
     shares: bool
     constant: float
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # trees are made again
 
     @cached_property
@@ -307,7 +305,7 @@ def kernel_score(kernel: Pipeline, beta: Floats, intercept: float, *, limited: b
     return KernelScore(mean, scale, centers.astype(dtype), coef.astype(dtype), gamma, float(constant), limited)
 
 
-def _forest_score(forest: Any, prevalence: float) -> TreeScore:
+def _forest_score(forest: ExtraTreesClassifier | RandomForestClassifier, prevalence: float) -> TreeScore:
     """The score of a forest: of each leaf the share of positives, divided by the number of trees."""
     trees = [tree.tree_ for tree in forest.estimators_]
     values = [tree.value[:, 0, :] for tree in trees]
@@ -325,7 +323,7 @@ def _forest_score(forest: Any, prevalence: float) -> TreeScore:
     )
 
 
-def _boosting_score(boosting: Any, prevalence: float) -> TreeScore | None:
+def _boosting_score(boosting: HistGradientBoostingClassifier, prevalence: float) -> TreeScore | None:
     """The score of histogram boosting; None where a column is a category."""
     rounds = [trees[0].nodes for trees in boosting._predictors]
     nodes = np.concatenate(rounds)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,12 +81,12 @@ class PUDraw:
     y_true: Indices
     indices: Indices
     propensity: Floats
-    X_validation: Any
+    X_validation: Matrix | None
     y_validation: Indices
     y_true_validation: Indices
     validation_indices: Indices
     propensity_validation: Floats
-    X_test: Any
+    X_test: Matrix | None
     y_test: Indices
     test_indices: Indices
     class_prior: float
@@ -264,7 +264,7 @@ def make_pu(
     )
 
 
-def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Any, Mask]:
+def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Matrix, Mask]:
     """Rows that can be indexed and the mask of the positives among them."""
     if sp.issparse(X):
         X = sp.csr_matrix(X)
@@ -375,7 +375,7 @@ def _arrange(
     return _Part(indices, np.repeat(np.array([1, 0], dtype=np.intp), [n, unlabelled.size]), propensity)
 
 
-def _take(X: Matrix, rows: Indices) -> Any:
+def _take(X: Matrix, rows: Indices) -> Matrix:
     if hasattr(X, "iloc"):
         return X.iloc[rows].reset_index(drop=True)
     return X[rows]

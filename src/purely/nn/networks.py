@@ -80,7 +80,7 @@ class StackedMLP:
         #: Shapes of the parameters of each part, the encoder's parts first; the last parts are the layers.
         self._shapes = [layer.shapes for layer in self.layers]
         self.n_encoder = sum(prod(shape) for layer in architecture.encoder for shape in layer.shapes)
-        decays = [torch.full((prod(s),), float(len(s) == 2)) for shapes in self._shapes for s in shapes]
+        decays = [torch.full((prod(s),), len(s) == 2, dtype=torch.float32) for shapes in self._shapes for s in shapes]
         self.decays = torch.cat(decays).to(device)
         self._bind()
 

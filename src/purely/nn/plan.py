@@ -8,7 +8,7 @@ puts both together for any number of estimators, and trains networks of one kind
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar, get_args
@@ -124,7 +124,7 @@ class EnsembleRecipe:
     standardize: bool
 
     @classmethod
-    def read(cls, values: Mapping[str, Any], architecture: Architecture, loss: Loss) -> Self:
+    def read(cls, values: Values, architecture: Architecture, loss: Loss) -> Self:
         """Choices from an estimator's parameters by name, which have been checked."""
         given = {"encoder": None, "n_starts": 1, "cv": None, "refit": True, **values}
         rows = 0 if given["batch_size"] == "auto" else given["batch_size"]

@@ -148,16 +148,14 @@ class Stepper:
     seeds: Keys
     seen: Counter[Kind] = field(default_factory=Counter)
     graphs: dict[Kind, _Recording] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.records = self.stack.device.type == "cuda" and type(self.stack) is StackedMLP
+    records: bool = True
 
     def __call__(self, x: Tensor, n_p: int, update: str, number: int, rate: float) -> Tensor:
         """Take a step on a minibatch whose first rows are positives; the outputs for it come back."""
         factors = self.optimiser.factors(rate, self.stack.columns(update))
         # where the random numbers of dropout and of gradient noise begin, shape (2, M)
         starts = torch.from_numpy(np.stack([stream_starts(self.seeds, use, number) for use in (DROPOUT, GRADIENT)]))
-        if not self.records:
+        if not self.records or self.stack.device.type != "cuda" or type(self.stack) is not StackedMLP:
             return self._step(x, n_p, update, factors, starts)
         kind: Kind = (update, tuple(x.shape), n_p)
         self.seen[kind] += 1

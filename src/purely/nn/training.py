@@ -101,7 +101,9 @@ def train(
             run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
             bar.advance(run.summary())
-    return run.finish(stop.requested)
+    stack.replace_state(run.best)
+    rows = np.stack(run.history) if run.history else np.full((1, 4, run.best_j.size), np.nan)
+    return History(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], run.best_epoch, stop.requested)
 
 
 class _Run:
@@ -205,12 +207,6 @@ class _Run:
             setattr(self, name, contents[name].cpu().numpy())
         self.history = list(contents["history"].cpu().numpy())
 
-    def finish(self, interrupted: bool) -> History:
-        """Put the best state of every network back into the stack."""
-        self.stack.replace_state(self.best)
-        rows = np.stack(self.history) if self.history else np.full((1, 4, self.best_j.size), np.nan)
-        return History(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], self.best_epoch, interrupted)
-
 
 def resolve_device(device: str) -> torch.device:
     """The device for "auto", "cpu" or "cuda"; "auto" is a GPU where there is one."""
@@ -306,9 +302,10 @@ def _fingerprint(plans: list[StackPlan]) -> str:
 def _parts(stack: StackedMLP, plans: list[StackPlan], train_j: Floats, history: History) -> list[TrainedStack]:
     """What belongs to each plan, as arrays that take the columns as they were given."""
     stack.replace_state({name: tensor.cpu() for name, tensor in stack.state().items()})
+    held_j = history.best_held_j
     owners = [(plan, member) for plan in plans for member in plan.members]
     trained = [
-        TrainedMember(member, stack.network(i, plan.scaling), float(train_j[i]), float(history.best_held_j[i]))
+        TrainedMember(member, stack.network(i, plan.scaling), float(train_j[i]), float(held_j[i]))
         for i, (plan, member) in enumerate(owners)
     ]
     ends = np.cumsum([0] + [len(plan.members) for plan in plans]).tolist()

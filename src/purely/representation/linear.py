@@ -68,11 +68,6 @@ def pn_terms(positive: Mask) -> list[Term]:
     return [Term(np.full(n, mask.mean() / n), mask / n) for mask in (positive, ~positive)]
 
 
-def kernel(Z: Floats, C: Floats, bandwidth: float) -> Floats:
-    """Gaussian functions of the projected rows around the projected centres."""
-    return np.exp(squared_distances(Z, C) / (-2.0 * bandwidth**2))
-
-
 def objective_and_gradient(
     B: Floats, X: Floats, centers: Floats, terms: list[Term], choice: Choice
 ) -> tuple[float, Floats]:
@@ -82,7 +77,7 @@ def objective_and_gradient(
     :math:`\sum_{il} a_{il} (x_i - c_l)(z_i - B^\top c_l)^\top`, expanded so that nothing of shape (n, b, d) is formed.
     """
     Z, C = X @ B, centers @ B
-    Phi = kernel(Z, C, choice.bandwidth)
+    Phi = np.exp(squared_distances(Z, C) / (-2.0 * choice.bandwidth**2))
     ridge = choice.alpha * np.eye(Phi.shape[1])
     value, gradient = 0.0, np.zeros_like(B)
     for term in terms:
