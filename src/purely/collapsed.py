@@ -249,16 +249,15 @@ def collapse(model: Any, counts: tuple[int, int]) -> Score:
         return model.collapsed() or ModelScore(model, counts)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     prevalence = float(np.log(counts[0] / counts[1]))
+    shift = 0.0 if getattr(steps[-1], "class_weight", None) == "balanced" else prevalence
     match steps:
-        case [MaxAbsScaler() as scaler, LogisticRegression(coef_=coef, intercept_=intercept) as last] if len(coef) == 1:
-            shift = 0.0 if last.class_weight == "balanced" else prevalence
+        case [MaxAbsScaler() as scaler, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1:
             return LinearScore(coef[0] / scaler.scale_, float(intercept[0]) - shift, True)
-        case [*kernel, LogisticRegression(coef_=coef, intercept_=intercept) as last] if len(coef) == 1 and kernel:
-            shift = 0.0 if last.class_weight == "balanced" else prevalence
+        case [*kernel, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1 and kernel:
             found = kernel_score(Pipeline(model.steps[:-1]), coef[0], float(intercept[0]) - shift, limited=True)
             return found or ModelScore(model, counts)
         case [ExtraTreesClassifier() | RandomForestClassifier() as forest] if _two_classes(forest):
-            return _forest_score(forest, 0.0 if forest.class_weight == "balanced" else prevalence)
+            return _forest_score(forest, shift)
         case [HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):
             return _boosting_score(boosting, prevalence) or ModelScore(model, counts)
         case [FunctionTransformer(), HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):

@@ -244,21 +244,19 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         rng = np.random.default_rng(seed)
         d, m = self._rows.shape[1], int(self.n_components)
         starts = [np.linalg.qr(rng.normal(size=(d, m)))[0] for _ in range(self.n_starts)]
-        first = [self._round(B, min(FIRST_STEPS, self.max_iter)) for B in starts]
-        self.objectives_ = np.array([choice.objective for _, choice, _ in first])
-        self.n_iter_ = max(steps for *_, steps in first)
-        for i in np.argsort(self.objectives_, kind="stable")[:SURVIVORS]:
-            B, choice, steps = first[i]
+        runs = [self._round(B, min(FIRST_STEPS, self.max_iter)) for B in starts]
+        for i in np.argsort([choice.objective for _, choice, _ in runs], kind="stable")[:SURVIVORS]:
+            B, choice, steps = runs[i]
             while steps < self.max_iter:
                 moved, new_choice, taken = self._round(B, min(FIRST_STEPS, self.max_iter - steps))
                 steps += max(taken, 1)
                 if new_choice.objective >= choice.objective - self.tol:
                     break
                 B, choice = moved, new_choice
-            first[i] = (B, choice, steps)
-            self.objectives_[i] = choice.objective
-            self.n_iter_ = max(self.n_iter_, steps)
-        B, choice, _ = first[int(np.argmin(self.objectives_))]
+            runs[i] = (B, choice, steps)
+        self.objectives_ = np.array([choice.objective for _, choice, _ in runs])
+        self.n_iter_ = max(steps for *_, steps in runs)
+        B, choice, _ = runs[int(np.argmin(self.objectives_))]
         self.bandwidth_, self.alpha_ = choice.bandwidth, choice.alpha
         self.information_ = information_from_objective(choice.objective)
         return B

@@ -21,8 +21,8 @@ from purely.nn.fitted import Network, NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, check_encoder, kept_dtypes
 from purely.nn.scaling import column_scaling
 from purely.representation.linear import unit_rows
-from purely.smi.objective import information_from_objective, pu_objective
-from purely.typing import Floats, Mask, Matrix
+from purely.smi.objective import information_from_objective, ratio_objective
+from purely.typing import Floats, Matrix
 
 if TYPE_CHECKING:
     from torch import nn
@@ -337,7 +337,7 @@ class PURL(NetworkRepresentation):
         """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
-        return -self._objective(self._ratio(self.networks_, X), labels.positive)
+        return -ratio_objective(self._ratio(self.networks_, X), labels.positive, self.scenario)
 
     def _loss(self, values: plan.Values, labels: PULabels) -> Loss:
         from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
@@ -363,8 +363,8 @@ class PURL(NetworkRepresentation):
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
             self.oof_density_ratio_ = plan.out_of_fold(fit, kept, self._ratio)
-            self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
-            self.information_ = self.oof_information_
+            objective = ratio_objective(self.oof_density_ratio_, fit.positive, self.scenario)
+            self.information_ = self.oof_information_ = information_from_objective(objective)
 
     def _mean_information(self, fit: plan.StackPlan, members: list[plan.TrainedMember], part: str) -> float:
         """Information of single networks on rows of their own, the mean over the networks; NaN where there are none."""
@@ -372,7 +372,7 @@ class PURL(NetworkRepresentation):
         for t in members:
             rows = np.concatenate([getattr(t.member, f"{part}_{kind}") for kind in "pu"])
             if rows.size:
-                values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
+                values.append(ratio_objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows], self.scenario))
         return information_from_objective(float(np.mean(values))) if values else float("nan")
 
     def _ratio(self, networks: list[Network], X: Matrix) -> Floats:
@@ -388,9 +388,6 @@ class PURL(NetworkRepresentation):
             ratio = np.maximum(ratio, 0.0)
             ratio = ratio / (self._share * ratio + 1.0 - self._share)
         return ratio
-
-    def _objective(self, ratio: Floats, positive: Mask) -> float:
-        return pu_objective(ratio[positive], ratio if self.scenario == "single-sample" else ratio[~positive])
 
     def _warn_at_bound(self, fit: plan.StackPlan) -> None:
         if not self._logistic or self.prior_min == 0:

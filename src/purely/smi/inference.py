@@ -42,7 +42,7 @@ from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
-from purely.smi.objective import information_from_objective, pu_objective
+from purely.smi.objective import information_from_objective, ratio_objective
 from purely.typing import Floats, Mask
 
 
@@ -133,7 +133,7 @@ def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, Mask]:
 
 def captured_information(w: Floats, positive: Mask, scenario: Scenario) -> float:
     """The information -J - 1/2 of a ratio, from its values at rows of which those of p(x) depend on the scenario."""
-    return information_from_objective(pu_objective(w[positive], w if scenario == "single-sample" else w[~positive]))
+    return information_from_objective(ratio_objective(w, positive, scenario))
 
 
 def row_contributions(w: Floats, positive: Mask, scenario: Scenario) -> Floats:
