@@ -278,15 +278,10 @@ def _fetch_images(
     data /= np.float32(255.0)
     classes = np.concatenate(labels).astype(np.intp)
     called = ENTRIES[name].target_names
-    return _bunch(
-        name,
-        data,
-        np.isin(classes, positives),
-        [f"pixel_{r}_{c}" for r in range(28) for c in range(28)],
-        return_X_y,
-        original_target=classes,
-        target_names=[", ".join(called[c] for c in range(10) if (c in positives) == kind) for kind in (False, True)],
-    )
+    names = [", ".join(called[c] for c in range(10) if (c in positives) == kind) for kind in (False, True)]
+    pixels = [f"pixel_{r}_{c}" for r in range(28) for c in range(28)]
+    told = {"original_target": classes, "target_names": names}
+    return _bunch(name, data, np.isin(classes, positives), pixels, return_X_y, **told)
 
 
 def _newsgroups(download: Download) -> list[Message]:

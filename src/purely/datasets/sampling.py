@@ -333,11 +333,10 @@ def _draw_class(
             f"{len(used)} disjoint parts need at least {len(used)} {kind}s, but y has {rows.size}: "
             f"{len(used) - rows.size} {kind}s are missing."
         )
-    if total == 0:
-        return [rows[:0] for _ in sizes]
     # every part that draws at all gets one row, what is left is divided in proportion
     spare = rows.size - len(used)
-    cuts = np.floor(np.cumsum([0, *sizes]) / total * spare).astype(np.intp) + np.cumsum([0, *(s > 0 for s in sizes)])
+    shares = np.floor(np.cumsum([0, *sizes]) / max(total, 1) * spare).astype(np.intp)
+    cuts = shares + np.cumsum([0, *(s > 0 for s in sizes)])
     pools = [rows[a:b] for a, b in itertools.pairwise(cuts)]
     return [rng.choice(pool, size) if size else rows[:0] for pool, size in zip(pools, sizes, strict=True)]
 
