@@ -23,6 +23,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from purely.folds import Folds
+from purely.progress import track
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 __all__ = [
@@ -175,11 +176,15 @@ def cross_fit(
     target = positive.astype(np.intp)
     scores = np.empty((len(models), positive.size))
     jobs = [(i, k) for k in range(folds.n_folds) for i in range(len(models))]
-    done = Parallel(n_jobs=n_jobs)(
+    if not jobs:
+        return scores
+    done = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows, says) for i, k in jobs
     )
-    for (i, k), score in zip(jobs, done, strict=True):
-        scores[i, folds.test(k)] = score
+    with track("models", len(jobs), unit="model") as bar:
+        for (i, k), score in zip(jobs, done, strict=True):
+            scores[i, folds.test(k)] = score
+            bar.advance()
     return scores
 
 

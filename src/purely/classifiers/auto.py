@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
@@ -33,6 +34,7 @@ from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, finish_together, out_of_fold
+from purely.progress import showing
 from purely.typing import Floats, Mask, Matrix
 from purely.weighing import stacked_weights
 
@@ -144,7 +146,7 @@ class PUClassifier(BasePUClassifier):
         Models that are fitted at a time, through joblib.
     random_state : int, RandomState or None, default=0
     verbose : bool, default=False
-        Show a progress bar while networks are trained.
+        Show bars while models are fitted and networks are trained.
 
     Attributes
     ----------
@@ -213,7 +215,8 @@ class PUClassifier(BasePUClassifier):
         -------
         self
         """
-        prepared = self.prepare_fit(X, y)
+        with showing() if self.verbose else nullcontext():
+            prepared = self.prepare_fit(X, y)
         if prepared.stack is None:
             self.finish_fit(prepared, None)
         else:
