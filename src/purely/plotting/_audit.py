@@ -69,3 +69,21 @@ class AuditDisplay(Display):
         title += f"by the model {percent(float(result.probability.mean()))}"
         y = f"share of positives, {percent(result.level)} interval"
         label(ax, title, "predicted probability, mean of a group of rows", y, self.notes)
+
+
+def plot_audit(result: AuditResult, *, n_groups: int = 6, ax: Axes | None = None) -> AuditDisplay:
+    """Predicted probabilities against the shares that an audit found: :class:`AuditDisplay`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import draw_audit, read_audit
+    >>> rng = np.random.default_rng(0)
+    >>> probability = rng.beta(0.3, 3.0, 5000)
+    >>> truth = rng.random(5000) < probability
+    >>> sample = draw_audit(probability, 100, random_state=0)
+    >>> from purely.plotting import plot_audit
+    >>> plot_audit(read_audit(sample, truth[sample.index], probability)).ax_.get_xlabel()
+    'predicted probability, mean of a group of rows'
+    """
+    return AuditDisplay.from_result(result, n_groups=n_groups).plot(ax)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,8 +78,8 @@ class FeatureDisplay(Display):
             ("lost without it", r.loss, r.loss_error, ESTIMATE, "s", -0.14),
         )
         for name, value, error, colour, marker, shift in kinds:
-            look: dict[str, Any] = {"fmt": marker, "color": colour, "markersize": 4.5, "elinewidth": 1.4, "label": name}
-            ax.errorbar(value[:n], rows + shift, xerr=z * error[:n], **look)
+            at, arms = rows + shift, z * error[:n]
+            ax.errorbar(value[:n], at, xerr=arms, fmt=marker, color=colour, markersize=4.5, elinewidth=1.4, label=name)
         ax.axvline(0.0, color="0.6", linewidth=0.8, zorder=0)
         ax.set_yticks(rows, [_short(name) for name in r.names[:n]])
         ax.tick_params(axis="y", length=0)
@@ -97,3 +97,25 @@ def _short(name: str, longest: int = _LONGEST_NAME) -> str:
     name = " ".join(str(name).split())
     name = name if len(name) <= longest else name[: longest - 1] + "…"
     return name.replace("\\", "\\\\").replace("$", r"\$")
+
+
+def plot_features(
+    X: Matrix,
+    y: ArrayLike,
+    *,
+    n_top: int = 15,
+    level: float = 0.9,
+    random_state: RandomState = 0,
+    ax: Axes | None = None,
+) -> FeatureDisplay:
+    """Information of each column: :class:`FeatureDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import plot_features
+    >>> data = make_gaussians(100, 200, n_features=2, random_state=0)
+    >>> plot_features(data.X, data.y).ax_.get_xlabel()
+    'information (0: none), 90 % intervals'
+    """
+    return FeatureDisplay.from_data(X, y, n_top=n_top, level=level, random_state=random_state).plot(ax)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.checks import check_choice
 from purely.crossfit import last_step
+from purely.nn.fitted import History
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label
-from purely.typing import Floats, Indices, Matrix
+from purely.typing import Estimator, Floats, Indices, Matrix
+
+What = Literal["auto", "j", "loss"]
 
 
 @dataclass
@@ -48,7 +51,7 @@ class HistoryDisplay(Display):
     loss_name: str = "loss"
 
     @classmethod
-    def from_history(cls, history: Any, *, what: str = "j") -> Self:
+    def from_history(cls, history: History, *, what: What = "j") -> Self:
         """From a `history_`: J where `what` is "j", the loss that was minimised where it is "loss"."""
         check_choice("what", what, ("j", "loss"))
         train, held = getattr(history, f"train_{what}"), getattr(history, f"held_{what}")
@@ -57,15 +60,14 @@ class HistoryDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Matrix | None = None, y: ArrayLike | None = None, *, what: str = "auto"
+        cls, estimator: Estimator, X: Matrix | None = None, y: ArrayLike | None = None, *, what: What = "auto"
     ) -> Self:
         """From a fitted network: representations show J, classifiers their risk; `X` and `y` are not used."""
         found = last_step(estimator)
         if not hasattr(found, "history_"):
             raise TypeError(f"estimator must have a history_ of its training; {type(found).__name__} has none.")
-        if what == "auto":
-            what = "j" if hasattr(found, "transform") else "loss"
-        return cls.from_history(found.history_, what=what)
+        own: What = "j" if hasattr(found, "transform") else "loss"
+        return cls.from_history(found.history_, what=own if what == "auto" else what)
 
     def _missing(self) -> str:
         return "" if np.isfinite(self.train).any() else "The history holds no finite value."
@@ -92,3 +94,19 @@ class HistoryDisplay(Display):
         many = self.train.shape[1]
         title = f"How {many} networks learnt" if many > 1 else "How the network learnt"
         label(ax, title, "epoch", self.loss_name, notes)
+
+
+def plot_history(estimator: Estimator, *, what: What = "auto", ax: Axes | None = None) -> HistoryDisplay:
+    """Training of a fitted network: :class:`HistoryDisplay`.
+
+    Examples
+    --------
+    >>> from purely.classifiers import NNPUClassifier
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import plot_history
+    >>> data = make_gaussians(50, 100, n_features=2, random_state=0)
+    >>> model = NNPUClassifier(0.5, hidden=(4,), max_epochs=3, n_ensemble=1, device="cpu").fit(data.X, data.y)
+    >>> plot_history(model).ax_.get_title(loc="left")
+    'How the network learnt'
+    """
+    return HistoryDisplay.from_estimator(estimator, what=what).plot(ax)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,11 +12,21 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from purely.checks import refuse_length
 from purely.labels import read_labels
 from purely.plotting.common import Display
-from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, number, percent, remark, remark_height
 from purely.smi import PUSMI, InformationInterval
 from purely.typing import Matrix
+
+
+class Growing(TypedDict, total=False):
+    """Which parts of the rows are measured, and how; see :meth:`InformationDisplay.from_data`."""
+
+    shares: Sequence[float]
+    estimator: PUSMI | None
+    level: float
+    random_state: int
 
 
 @dataclass
@@ -64,8 +74,7 @@ class InformationDisplay(Display):
         """Fit growing parts of the rows, both kinds alike; parts with too few of either are left out."""
         rows = check_array(X, accept_sparse="csr", dtype=np.float64)
         positive = read_labels(y).positive
-        if positive.size != rows.shape[0]:
-            raise ValueError(f"X and y must have the same length; they have {rows.shape[0]} and {positive.size} rows.")
+        refuse_length("X", rows.shape[0], positive.size)
         model = PUSMI(random_state=random_state) if estimator is None else estimator
         rng = np.random.default_rng(random_state)
         order = [rng.permutation(np.flatnonzero(mask)) for mask in (positive, ~positive)]
@@ -75,8 +84,7 @@ class InformationDisplay(Display):
             if min(counts) < 10 and share < 1.0:
                 continue
             if min(counts) < 2:
-                note = "An interval needs at least 2 labelled positives and 2 unlabelled rows."
-                return cls([], [], (note,))
+                return cls([], [], ("An interval needs at least 2 labelled positives and 2 unlabelled rows.",))
             kept = np.concatenate([part[:count] for part, count in zip(order, counts, strict=True)])
             fitted = clone(model).fit(rows[kept], positive[kept])
             sizes.append(int(kept.size))
@@ -84,7 +92,9 @@ class InformationDisplay(Display):
         return cls(sizes, intervals)
 
     @classmethod
-    def from_estimator(cls, estimator: PUSMI, X: Matrix | None = None, y: Any = None, *, level: float = 0.9) -> Self:
+    def from_estimator(
+        cls, estimator: PUSMI, X: Matrix | None = None, y: ArrayLike | None = None, *, level: float = 0.9
+    ) -> Self:
         """From a fitted PUSMI: its own information where no rows are given, else one more fit for each part of them."""
         check_is_fitted(estimator, "information_")
         if X is None or y is None:
@@ -101,16 +111,15 @@ class InformationDisplay(Display):
     def _draw(self, ax: Axes) -> None:
         title = self._title
         last = self.intervals[-1]
-        value = np.array([i.information for i in self.intervals])
-        low, high = np.array([i.low for i in self.intervals]), np.array([i.high for i in self.intervals])
+        value, low, high = np.array([(i.information, i.low, i.high) for i in self.intervals]).T
         x = np.arange(value.size)
         ax.axhline(0.0, color="0.6", linewidth=0.9)
-        remark(ax, "no information", (1.0, 0.0), (0, 3), **AT_THE_RIGHT)
+        remark_height(ax, "no information", 0.0, left=0.0)
         ax.plot(x, value, color=ESTIMATE, linewidth=1.0, linestyle=":")
         ax.errorbar(x, value, yerr=[value - low, high - value], fmt="o", color=ESTIMATE, capsize=4, markersize=5)
         ax.plot(x[-1:], value[-1:], "o", color=POSITIVE, markersize=7)
         said = f"{number(last.information)} [{number(last.low)}, {number(last.high)}]"
-        remark(ax, said, (x[-1], high[-1]), (0, 5), ha="center", fontsize=None)
+        remark(ax, said, (x[-1], high[-1]), (0, 5), ha="center", size=9.5)
         ax.set_xticks(x, [f"{n:,}" for n in self.n_rows])
         bottom, top = min(0.0, float(low.min())), max(0.0, float(high.max()))
         span = max(top - bottom, 1e-6)
@@ -120,3 +129,19 @@ class InformationDisplay(Display):
         elif last.high > 0.0:
             title = "Whether the columns tell anything about the class is open"
         label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)
+
+
+def plot_information(
+    X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Growing]
+) -> InformationDisplay:
+    """Information by the number of rows: :class:`InformationDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> from purely.plotting import plot_information
+    >>> data = make_gaussians(100, 200, n_features=2, random_state=0)
+    >>> plot_information(data.X, data.y).ax_.get_ylabel()
+    'information, 90 % interval'
+    """
+    return InformationDisplay.from_data(X, y, **options).plot(ax)

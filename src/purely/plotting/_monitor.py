@@ -9,7 +9,7 @@ import numpy as np
 
 from purely.audit import Monitor
 from purely.plotting.common import Display
-from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, percent, remark
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent, remark, remark_height
 
 #: Names under the axis at most; of more batches every so many is named.
 MOST_NAMES = 16
@@ -61,7 +61,7 @@ class MonitorDisplay(Display):
         looks = self.monitor.looks
         reference = float(self.monitor.reference.probability.mean())
         ax.axhline(reference, color="0.5", linestyle="--", linewidth=1.0)
-        remark(ax, f"{self.monitor.reference.name} {percent(reference)}", (1.0, reference), (-2, 3), **AT_THE_RIGHT)
+        remark_height(ax, f"{self.monitor.reference.name} {percent(reference)}", reference)
         for k, look in enumerate(looks):
             colour = POSITIVE if look.changed else ESTIMATE
             ax.plot([k, k], [look.share.low, look.share.high], color=colour)
@@ -77,3 +77,20 @@ class MonitorDisplay(Display):
         n = sum(bool(look.changed) for look in looks)
         title = f"{n} of {len(looks)} batches {'has' if n == 1 else 'have'} changed" if n else "Nothing has changed"
         label(ax, title, "", f"share of positives, {percent(looks[0].share.level)} intervals", self.notes)
+
+
+def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> MonitorDisplay:
+    """Shares of positives of batches over time: :class:`MonitorDisplay`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import Batch, Monitor
+    >>> from purely.plotting import plot_monitor
+    >>> rng = np.random.default_rng(0)
+    >>> monitor = Monitor(Batch("reference", rng.beta(1, 9, 2000)))
+    >>> look = monitor.look(Batch("week 1", rng.beta(1, 9, 500)))
+    >>> plot_monitor(monitor).ax_.get_title(loc="left")
+    'Nothing has changed'
+    """
+    return MonitorDisplay.from_monitor(monitor).plot(ax)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import dense
+from purely.checks import dense, refuse_length
 from purely.labels import read_labels
 from purely.plotting.common import Display
 from purely.plotting.style import POSITIVE, UNLABELLED, Axes, label, sequential
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000
@@ -63,7 +63,7 @@ class RepresentationDisplay(Display):
     @classmethod
     def from_representation(
         cls,
-        Z: Any,
+        Z: Matrix,
         y: ArrayLike,
         ratio: ArrayLike | None = None,
         *,
@@ -76,8 +76,7 @@ class RepresentationDisplay(Display):
         positive = read_labels(y).positive
         values = None if ratio is None else np.asarray(ratio, dtype=np.float64).ravel()
         for name, found in (("Z", points.shape[0]), ("ratio", positive.size if values is None else values.size)):
-            if found != positive.size:
-                raise ValueError(f"{name} and y must have the same length; they have {found} and {positive.size}.")
+            refuse_length(name, found, positive.size)
         kept = np.isfinite(points).all(axis=1) & (True if values is None else np.isfinite(values))
         notes = []
         if not kept.all():
@@ -95,7 +94,7 @@ class RepresentationDisplay(Display):
         return cls(points[rows], positive[rows], picked, names, ratio_name, tuple(notes))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
         """From a fitted transformer; the colour is its own density ratio where it has one and none is given."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -108,35 +107,27 @@ class RepresentationDisplay(Display):
         return "" if self.positive.size else "No row has all its values."
 
     def _draw(self, ax: Axes) -> None:
-        if self.points.shape[1] == 1 and self.ratio is None:
-            self._draw_histogram(ax)
-            return
         one = self.points.shape[1] == 1
         second = self.ratio if one else self.points[:, 1]
-        assert second is not None
+        if second is None:
+            self._draw_histogram(ax)
+            return
         u, p = ~self.positive, self.positive
-        common: dict[str, Any] = {"linewidths": 0, "rasterized": self.positive.size > 500}
         size = float(np.clip(9000.0 / self.positive.size, 5.0, 22.0))
-        if self.ratio is None or one:
-            colour: dict[str, Any] = {"color": UNLABELLED, "alpha": 0.6}
-        else:
-            # a few extreme ratios would leave all others one colour
-            ends = np.quantile(self.ratio[u], [0.0, 0.99]) if u.any() else (0.0, 1.0)
-            colour = {"c": self.ratio[u], "cmap": sequential(), "alpha": 0.85, "vmin": ends[0], "vmax": ends[1]}
-        shade = ax.scatter(self.points[u, 0], second[u], s=size, label="unlabelled", **colour, **common)
-        ax.scatter(
-            self.points[p, 0],
-            second[p],
-            s=1.6 * size,
-            marker="^",
-            facecolors="none" if not one else POSITIVE,
-            edgecolors=POSITIVE,
-            linewidths=0.9,
-            rasterized=common["rasterized"],
-            label="labelled positive",
+        of_u = ax.scatter(self.points[u, 0], second[u], size, linewidths=0, label="unlabelled")
+        of_p = ax.scatter(
+            self.points[p, 0], second[p], 1.6 * size, marker="^", linewidths=0.9, label="labelled positive"
         )
-        if self.ratio is not None and not one and u.any():
-            ax.figure.colorbar(shade, ax=ax, label=f"{self.ratio_name} of unlabelled rows", pad=0.02)
+        of_p.set(facecolors=POSITIVE if one else "none", edgecolors=POSITIVE)
+        if self.ratio is None or one:
+            of_u.set(color=UNLABELLED, alpha=0.6)
+        elif u.any():
+            # a few extreme ratios would leave all others one colour
+            low, high = np.quantile(self.ratio[u], [0.0, 0.99])
+            of_u.set(array=self.ratio[u], cmap=sequential(), alpha=0.85, clim=(low, high))
+            ax.figure.colorbar(of_u, ax=ax, label=f"{self.ratio_name} of unlabelled rows", pad=0.02)
+        for points in (of_u, of_p):
+            points.set_rasterized(self.positive.size > 500)
         low, high = float(second.min()), float(second.max())
         ax.set_ylim(low - 0.05 * (high - low) - 1e-9, high + 0.18 * (high - low) + 1e-9)
         ax.legend(loc="upper left", ncols=2, handletextpad=0.2, columnspacing=1.0)
@@ -154,3 +145,27 @@ class RepresentationDisplay(Display):
                 ax.stairs(share, edges, color=colour, fill=True, alpha=0.5, label=name)
         ax.legend(loc="upper left")
         label(ax, self._title, self.names[0], "share of the rows", self.notes)
+
+
+def plot_representation(
+    Z: Matrix,
+    y: ArrayLike,
+    ratio: ArrayLike | None = None,
+    *,
+    ratio_name: str = "density ratio",
+    random_state: int = 0,
+    ax: Axes | None = None,
+) -> RepresentationDisplay:
+    """Rows in the plane of a representation: :class:`RepresentationDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_representation
+    >>> plot_representation(data.X[:, :2], data.y, data.density_ratio).ax_.get_xlabel()
+    'first direction'
+    """
+    return RepresentationDisplay.from_representation(
+        Z, y, ratio, ratio_name=ratio_name, random_state=random_state
+    ).plot(ax)

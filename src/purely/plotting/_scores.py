@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
 from purely.class_prior import KnownPrior, Prior
+from purely.crossfit import last_step
 from purely.labels import Scenario
 from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
-from purely.typing import Floats, Matrix
+from purely.typing import Estimator, Floats, Matrix
+
+
+class Scoring(TypedDict, total=False):
+    """What pictures of scores take by name."""
+
+    scenario: Scenario
+    score_name: str
+    notes: tuple[str, ...]
 
 
 class _OfScores(Display):
@@ -36,11 +45,12 @@ class _OfScores(Display):
         return cls._of_rows(rows, prior, score_name, rows.notes + notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike) -> Self:
         """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
-        if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
+        own = last_step(estimator)
+        if hasattr(own, "scores_") and hasattr(own, "class_prior_interval_"):
             name = "log density ratio, out of fold"
-            return cls.from_predictions(y, estimator.scores_, estimator, scenario=estimator.scenario, score_name=name)
+            return cls.from_predictions(y, own.scores_, own, scenario=own.scenario, score_name=name)
         model = model_rows(estimator, X)
         name = "probability of being positive"
         return cls.from_predictions(
@@ -172,17 +182,13 @@ class DensityRatioDisplay(_OfScores):
         score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
         return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
 
-    def _missing(self) -> str:
-        return self.reason
-
     def _draw(self, ax: Axes) -> None:
         title = self._title
         band = f"above the score, {percent(self.level)} interval"
         ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
-        ax.plot(
-            self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label="rows at the score, made monotone"
-        )
+        at_the_score = "rows at the score, made monotone"
+        ax.plot(self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label=at_the_score)
         if self.unlabelled_prior is not None:
             prior = self.unlabelled_prior
             if not prior.known:
@@ -217,3 +223,45 @@ def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
     with np.errstate(divide="ignore"):
         local = np.where(rising > 0.0, (1.0 - rising) / np.maximum(rising, 1e-12), np.nan)
     return [cuts, tail, low, high, np.where(local > 1.1, np.nan, local)]
+
+
+def plot_scores(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: KnownPrior | None = None,
+    *,
+    ax: Axes | None = None,
+    **options: Unpack[Scoring],
+) -> ScoreDisplay:
+    """Histograms of scores, divided by the class prior: :class:`ScoreDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_scores
+    >>> plot_scores(data.y, data.posterior, class_prior=0.5).ax_.get_ylabel()
+    'unlabelled rows'
+    """
+    return ScoreDisplay.from_predictions(y, score, class_prior, **options).plot(ax)
+
+
+def plot_density_ratio(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: KnownPrior | None = None,
+    *,
+    ax: Axes | None = None,
+    **options: Unpack[Scoring],
+) -> DensityRatioDisplay:
+    """The curve that the class prior is read from: :class:`DensityRatioDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_density_ratio
+    >>> plot_density_ratio(data.y, data.posterior, class_prior=0.5).ax_.get_ylabel()
+    'share of the pool / share of the positives'
+    """
+    return DensityRatioDisplay.from_predictions(y, score, class_prior, **options).plot(ax)

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Literal, Self, TypedDict, Unpack
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from purely.audit import Sensitivity, sensitivity
 from purely.checks import check_number
 from purely.class_prior import check_class_prior
 from purely.crossfit import last_step
 from purely.plotting.common import Display
-from purely.plotting.style import AT_THE_RIGHT, ESTIMATE, POSITIVE, Axes, label, number, percent, remark
-from purely.typing import Matrix
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, number, percent, remark, remark_height
+from purely.typing import Estimator, Matrix
 
 #: Marks of the axis, of which those up to the largest gamma are drawn.
 _MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+
+
+class Conclusion(TypedDict, total=False):
+    """What is concluded, and how far it is drawn; see :meth:`SensitivityDisplay.from_ranges`."""
+
+    share: float | None
+    largest: float
 
 
 @dataclass
@@ -68,12 +76,11 @@ class SensitivityDisplay(Display):
         return cls(ranges, most, check_number("largest", largest, 1.1))
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix | None = None, **options: Any) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix | None = None, **options: Unpack[Conclusion]) -> Self:
         """From a fitted classifier, and a pool of its own where one is given, see :func:`purely.audit.sensitivity`."""
-        model = last_step(estimator)
-        if X is not None and model is not estimator:
+        if X is not None and isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X)
-        return cls.from_ranges(sensitivity(model, 1.0, X), **options)
+        return cls.from_ranges(sensitivity(last_step(estimator), 1.0, X), **options)
 
     @property
     def tips(self) -> float:
@@ -95,13 +102,14 @@ class SensitivityDisplay(Display):
         marks = [mark for mark in _MARKS if mark <= self.largest]
         ax.set_xticks(marks, [f"{mark:g}" for mark in marks])
         ax.set_xticks([], minor=True)
-        remark(ax, f"estimate {percent(value)}", (1.0, value), (-2, 3), **AT_THE_RIGHT)
-        remark(ax, percent(self.most), (1.0, self.most), (-2, 3), **AT_THE_RIGHT)
+        remark_height(ax, f"estimate {percent(value)}", value)
+        remark_height(ax, percent(self.most), self.most)
         if 1.0 < tips <= self.largest:
             ax.plot([tips, tips], [0.0, self.most], color=POSITIVE, linestyle=":")
             ax.plot(tips, self.most, "o", color=POSITIVE, markersize=6)
-            side, shift = ("left", 4) if tips < self.largest / 2.0 else ("right", -4)
-            remark(ax, f"tips at {number(tips, 2)}", (tips, 0.0), (shift, 5), ha=side)
+            low_end = tips < self.largest / 2.0
+            side: Literal["left", "right"] = "left" if low_end else "right"
+            remark(ax, f"tips at {number(tips, 2)}", (tips, 0.0), (4 if low_end else -4, 5), ha=side)
         x = "gamma: factor by which the odds of being labelled may vary"
         label(ax, self._conclusion(tips), x, "share of positives in the pool", self.notes)
 
@@ -111,3 +119,20 @@ class SensitivityDisplay(Display):
         if tips > self.largest:
             return f"At most {percent(self.most)} are positive, even at gamma {self.largest:g}"
         return f"At most {percent(self.most)} are positive, up to gamma {number(tips, 2)}"
+
+
+def plot_sensitivity(
+    ranges: Sensitivity, *, ax: Axes | None = None, **options: Unpack[Conclusion]
+) -> SensitivityDisplay:
+    """Ranges of the share of positives against gamma: :class:`SensitivityDisplay`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.audit import Sensitivity
+    >>> from purely.plotting import plot_sensitivity
+    >>> ranges = Sensitivity(1.0, 0.5, np.linspace(0.0, 1.0, 500) ** 3, np.ones(500), (0.9, 1.1), 0.9)
+    >>> plot_sensitivity(ranges, share=0.5).ax_.get_ylabel()
+    'share of positives in the pool'
+    """
+    return SensitivityDisplay.from_ranges(ranges, **options).plot(ax)
