@@ -23,7 +23,7 @@ from scipy.special import chdtri
 from purely.checks import check_choice, check_number, level_to_z
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Labels, PUEstimate, Resampling
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Functional, Labels, PUEstimate, Resampling
 from purely.typing import Floats
 
 Strategy = Literal["uniform", "quantile"]
@@ -163,17 +163,12 @@ def pu_calibration_error(
         predicted = share_of_p * p * (mean_p - mean_u) + x * mean_u  # P rows may be a part of the population's rows
         return np.asarray(predicted - np.asarray(prior)[..., None] * p)
 
-    def error(noise: float, p: Floats, x: Floats, prior: Floats) -> Floats:
-        return np.asarray(np.sqrt(np.maximum(gaps(p, x, prior) ** 2 - noise * variances, 0.0)).sum(axis=-1))
+    def error(noise: float) -> Functional:
+        return lambda p, x, prior: np.sqrt(np.maximum(gaps(p, x, prior) ** 2 - noise * variances, 0.0)).sum(axis=-1)
 
-    once, twice = (1.0, 2.0) if debias else (0.0, 1.0)  # a draw is noisier than the sample by as much again
+    once, twice = map(error, (1.0, 2.0) if debias else (0.0, 1.0))  # a draw is noisier than the sample by as much again
     estimate = evaluation.estimate(
-        "calibration error",
-        lambda p, x, prior: error(once, p, x, prior),
-        bins.counts,
-        legal=(0.0, 1.0),
-        resampled=(lambda p, x, prior: error(twice, p, x, prior), bins.counts),
-        centred=True,
+        "calibration error", once, bins.counts, legal=(0.0, 1.0), resampled=(twice, bins.counts), centred=True
     )
     # gaps that are jointly no larger than chance makes them leave a calibrated model possible
     p, x = evaluation.shares(*bins.counts)

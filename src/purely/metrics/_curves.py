@@ -104,15 +104,9 @@ def pu_roc_curve(y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **opti
 
     evaluation = Evaluation.read(y, class_prior, **options)
     curve = _curve(evaluation, functional, score, "the ROC curve")
-    return PUROCCurve(
-        false_positive_rate=np.append(0.0, curve.value),
-        true_positive_rate=np.append(0.0, curve.recall),
-        thresholds=np.append(np.inf, curve.thresholds),
-        false_positive_rate_low=np.append(0.0, curve.low),
-        false_positive_rate_high=np.append(0.0, curve.high),
-        level=evaluation.level,
-        assumption=evaluation.assumption(),
-    )
+    thresholds = np.append(np.inf, curve.thresholds)
+    value, recall, low, high = (np.append(0.0, v) for v in (curve.value, curve.recall, curve.low, curve.high))
+    return PUROCCurve(value, recall, thresholds, low, high, evaluation.level, evaluation.assumption())
 
 
 def pu_precision_recall_curve(
@@ -169,9 +163,8 @@ def _curve(evaluation: Evaluation, functional: Functional, score: ArrayLike, nam
         draws = functional(*evaluation.draws(*evaluation.counts(coarse, n_coarse), 0.0))
         tail = (1.0 - evaluation.level) / 2.0
         arms = np.quantile(draws, [tail, 1.0 - tail], axis=0) - draws.mean(axis=0)
-        coarse_of_fine = np.empty(n_groups, dtype=np.intp)
-        coarse_of_fine[group] = coarse
-        place = (n_coarse - 1) - coarse_of_fine[::-1]
+        place = np.empty(n_groups, dtype=np.intp)  # in the curve of the coarse groups, of each fine one
+        place[n_groups - 1 - group] = n_coarse - 1 - coarse
         low = np.clip(value + np.minimum(arms[0], 0.0)[place], 0.0, 1.0)
         high = np.clip(value + np.maximum(arms[1], 0.0)[place], 0.0, 1.0)
     return _Curve(value, low, high, np.cumsum(p[::-1]), np.unique(scores)[::-1])

@@ -245,6 +245,28 @@ class Evaluation:
         note = note or self._out_of_range(raw, value, float(error))
         return PUEstimate(name, value, float(error), float(low), float(high), self.level, self.assumption(), raw, note)
 
+    def of_scores(
+        self,
+        name: str,
+        scores: Floats,
+        formula: Callable[[Indices, int], Functional],
+        *,
+        legal: tuple[float, float] = (0.0, 1.0),
+        centred: bool = False,
+        note: str = "",
+    ) -> PUEstimate:
+        """An estimate from groups of rows by score: every score for the value, at most MAX_GROUPS groups for the draws.
+
+        `formula` takes the group of each row and the number of groups and returns the functional of their shares.
+        """
+
+        def on(group: Indices, n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
+            return formula(group, n_groups), self.counts(group, n_groups)
+
+        resampled = on(*group_scores(scores, MAX_GROUPS)) if self.n_resamples else None
+        whole = on(*group_scores(scores))
+        return self.estimate(name, *whole, legal=legal, resampled=resampled, centred=centred, note=note)
+
     def _out_of_range(self, raw: float, value: float, error: float) -> str:
         if raw == value:
             return ""

@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import MAX_GROUPS, Evaluation, Functional, Labels, PUEstimate, Resampling, group_scores
+from purely.metrics.estimate import Evaluation, Functional, Labels, PUEstimate, Resampling
 from purely.typing import Floats
 
 
@@ -68,19 +68,8 @@ def ranking_metric(
     evaluation = Evaluation.read(y, class_prior, **options)
     evaluation.known_prior(name)
     scores = evaluation.column(score, "score")
-    functional = FUNCTIONALS[name]
-    counts = evaluation.counts(*group_scores(scores))
-    grouped = evaluation.counts(*group_scores(scores, MAX_GROUPS)) if evaluation.n_resamples else counts
-    note = "All scores are equal: they rank nothing." if counts[0].size == 1 else ""
-    return evaluation.estimate(
-        name,
-        functional,
-        counts,
-        legal=(0.0, 1.0),
-        resampled=(functional, grouped),
-        centred=name != "roc_auc",
-        note=note,
-    )
+    note = "" if np.ptp(scores) else "All scores are equal: they rank nothing."
+    return evaluation.of_scores(name, scores, lambda *_: FUNCTIONALS[name], centred=name != "roc_auc", note=note)
 
 
 def pu_roc_auc(y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, **options: Unpack[Resampling]) -> PUEstimate:
