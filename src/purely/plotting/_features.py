@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, level_to_z
 from purely.plotting.common import Display
-from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
+from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent, shortened
 from purely.smi import PUSMI, FeatureRanking, rank_features
 from purely.typing import Matrix
 
@@ -94,9 +94,7 @@ class FeatureDisplay(Display):
 
 def _short(name: str, longest: int = _LONGEST_NAME) -> str:
     """A column's name as plain text, without the signs that matplotlib reads as mathematics."""
-    name = " ".join(str(name).split())
-    name = name if len(name) <= longest else name[: longest - 1] + "…"
-    return name.replace("\\", "\\\\").replace("$", r"\$")
+    return shortened(str(name), longest).replace("\\", "\\\\").replace("$", r"\$")
 
 
 def plot_features(

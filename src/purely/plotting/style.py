@@ -117,6 +117,12 @@ def room_above(ax: Axes, share: float = 0.25) -> None:
     ax.set_ylim(low, high + share * (high - low))
 
 
+def shortened(text: str, longest: int) -> str:
+    """Text on one line, cut where it is too long."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def percent(value: float) -> str:
     """A share as a percentage with the digits that matter: 0.4 %, 7.3 %, 42 %, 99.5 %."""
     if not np.isfinite(value):

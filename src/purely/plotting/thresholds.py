@@ -79,6 +79,11 @@ class ThresholdTable:
         """High end of the interval of `found`."""
         return np.where(self.size > 0, self.precision_high * self.size, 0.0)
 
+    def ends(self, what: str, k: int) -> tuple[float, float, float]:
+        """Precision, recall or found at a threshold, and both ends of its interval."""
+        value, low, high = (float(getattr(self, f"{what}{end}")[k]) for end in ("", "_low", "_high"))
+        return value, low, high
+
     def at(self, threshold: float) -> int:
         """Index of the threshold nearest to the given one."""
         return int(np.argmin(np.abs(self.thresholds - threshold)))
