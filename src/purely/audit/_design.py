@@ -15,24 +15,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.checks import RandomState, check_number, draw_seed
 from purely.typing import Floats, Indices
-
-__all__ = [
-    "AuditSample",
-    "draw_audit",
-    "every_step",
-    "inclusion_probabilities",
-    "pool_key",
-    "read_probability",
-    "row_sizes",
-]
-
 
 #: Spread that every label is believed to have, whatever the model says; and share of the draw that is uniform.
 FLOOR, UNIFORM = 0.002, 0.1
@@ -73,7 +61,7 @@ class AuditSample:
     round: Indices
     n_pool: int
     key: int
-    ids: tuple[Any, ...] | None = None
+    ids: tuple[object, ...] | None = None
 
     def __len__(self) -> int:
         return int(self.index.size)
@@ -91,7 +79,7 @@ def draw_audit(
     n: int,
     *,
     random_state: RandomState = None,
-    id: Sequence[Any] | None = None,
+    id: Sequence[object] | None = None,
     after: AuditSample | None = None,
 ) -> AuditSample:
     """Draw rows of a pool for labelling, with known probabilities, see :mod:`purely.audit`.
@@ -142,7 +130,7 @@ def draw_audit(
     drawn = rng.permutation(rows[every_step(q[rows], chances[rows], rng)])
     index, inclusion, number = drawn, chances[drawn], np.ones(n, dtype=np.intp)
     if after is not None:
-        earlier = _first_chances(after, sizes)
+        earlier = inclusion_probabilities(sizes, len(after))  # of all rows, as far as their sizes tell
         index = np.concatenate([after.index, drawn])
         again = inclusion_probabilities(sizes, n)  # what a row of the first round would have had in this one
         inclusion = 1.0 - (1.0 - earlier[index]) * (1.0 - np.where(chances > 0.0, chances, again)[index])
@@ -176,11 +164,6 @@ def every_step(score: Floats, chances: Floats, rng: np.random.Generator) -> Indi
     ends = np.cumsum(chances[order])
     ends[-1] = round(ends[-1])  # rounding must not lose the last step
     return order[np.diff(np.floor(ends + rng.random()), prepend=0.0) > 0.0]
-
-
-def _first_chances(sample: AuditSample, sizes: Floats) -> Floats:
-    """Probabilities of all rows to be drawn by the rounds of a sample, as far as their sizes tell."""
-    return np.minimum(1.0, inclusion_probabilities(sizes, len(sample)))
 
 
 def read_probability(probability: ArrayLike) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +11,7 @@ from purely.files import shown
 from purely.label_words import find_meaning, says
 from purely.typing import Floats
 
-__all__ = ["read_audit_labels"]
-
+Objects: TypeAlias = NDArray[np.object_]
 _HOW_TO_LABEL = "Write 1 or yes, 0 or no, and leave out what you could not tell."
 
 
@@ -35,13 +34,13 @@ def read_audit_labels(labels: ArrayLike) -> Floats:
     return np.select([kinds == "positive", kinds == "unlabelled"], [1.0, np.nan], 0.0).astype(np.float64)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
         return "unlabelled"
     return says(value)
 
 
-def _named_classes(values: NDArray[Any], kinds: NDArray[Any]) -> NDArray[Any]:
+def _named_classes(values: Objects, kinds: Objects) -> Objects:
     """Kinds where a class has a name of its own, as in "fraud" and "no"."""
     told = kinds != "unlabelled"
     present = list(dict.fromkeys(str(v) for v in values[told]))

@@ -31,9 +31,6 @@ from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning
 from purely.typing import Floats, Indices, Mask
 
-__all__ = ["Pool", "Posterior", "draw_posterior", "group_pool", "promised_cut"]
-
-
 #: A threshold that every row is above.
 LEAST_CUT = 1e-12
 #: Groups of the pool at most.

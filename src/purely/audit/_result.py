@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,9 +23,7 @@ from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
-from purely.typing import Floats, Mask, Matrix
-
-__all__ = ["AuditCurve", "AuditResult", "read_audit"]
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 #: (positives above, rows above, positives of the pool, rows of the pool) -> value of each draw.
 Functional = Callable[[Floats, float, Floats, float], Floats]
@@ -134,6 +131,11 @@ class AuditResult:
         told = np.isfinite(self.labels)
         return draw_posterior(self.pool, self.sample.index[told], self.labels[told] == 1.0)
 
+    @property
+    def _worst(self) -> Posterior:
+        """Draws that suppose a negative where a label is missing."""
+        return self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
+
     def _supposed(self, missing: Floats) -> Posterior:
         """The same with labels supposed for the rows without one."""
         labels = np.where(np.isnan(self.labels), missing, self.labels)
@@ -169,12 +171,11 @@ class AuditResult:
     def lift(self, threshold: float = 0.5) -> PUEstimate:
         """Precision above a threshold over the share of positives in the pool."""
         most = 1.0 / max(self.share.low, 1.0 / self.sample.n_pool)
-        return self._estimate(
-            "lift",
-            lambda tp, m, total, n: tp / max(m, 1.0) / (np.maximum(total, 1.0) / n),
-            threshold,
-            legal=(0.0, most),
-        )
+
+        def lift(tp: Floats, m: float, total: Floats, n: float) -> Floats:
+            return tp / max(m, 1.0) / (np.maximum(total, 1.0) / n)
+
+        return self._estimate("lift", lift, threshold, legal=(0.0, most))
 
     def error(self, threshold: float = 0.5) -> PUEstimate:
         """Share of the pool's rows that the threshold puts into the wrong class."""
@@ -248,10 +249,9 @@ class AuditResult:
         """
         precision = check_class_prior(precision, "precision")
         confidence = check_class_prior(confidence, "confidence")
-        worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-        return promised_cut(worst, precision, confidence)
+        return promised_cut(self._worst, precision, confidence)
 
-    def recalibrated(self, model: Any, X: Matrix | None = None) -> RecalibratedClassifier:
+    def recalibrated(self, model: Estimator, X: Matrix | None = None) -> RecalibratedClassifier:
         """The same classifier with probabilities and a class prior that agree with the audit.
 
         Parameters
@@ -268,10 +268,10 @@ class AuditResult:
         RecalibratedClassifier
         """
         calibration = calibration_of(self.pool, self.posterior, self.share.value)
-        worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-        return RecalibratedClassifier(model).adopt(calibration, self.prior, worst, self._refined(model, X, calibration))
+        refined = self._refined(model, X, calibration)
+        return RecalibratedClassifier(model).adopt(calibration, self.prior, self._worst, refined)
 
-    def _refined(self, model: Any, X: Matrix, calibration: ScoreCalibration) -> Refinement | None:
+    def _refined(self, model: Estimator, X: Matrix | None, calibration: ScoreCalibration) -> Refinement | None:
         if X is None:
             return None
         rows = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -284,7 +284,7 @@ class AuditResult:
         log_odds = calibration(model_says(model, X, "log-odds", positive=getattr(model, "classes_", (0, 1))[1]))
         return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, relevance_of(model, X))
 
-    def assumptions(self, labelled: Any) -> AssumptionCheck:
+    def assumptions(self, labelled: ArrayLike | Estimator) -> AssumptionCheck:
         r"""Judge whether the labelled positives are a random draw of all positives, as far as the score tells.
 
         The statistic is the share of pairs in which a labelled positive scores higher than a positive of the pool, ties
@@ -303,8 +303,8 @@ class AuditResult:
         AssumptionCheck
         """
         table = getattr(labelled, "oof_table_", None)
-        own = read_probability(labelled if table is None else np.repeat(expit(table.score), table.count_p.astype(int)))
-        group = np.searchsorted(self.pool.cut[1:], own, side="right")
+        own = labelled if table is None else np.repeat(expit(table.score), table.count_p.astype(int))
+        group = np.searchsorted(self.pool.cut[1:], read_probability(np.asarray(own)), side="right")
         counts = np.bincount(group, minlength=self.pool.rows.size)
         draws = self.posterior.positives
         rng = np.random.default_rng(1)
@@ -314,13 +314,9 @@ class AuditResult:
         middle, (low, high) = float(np.median(area)), self.posterior.ends(area, self.level)
         like = min((area < 0.5 + TOLERANCE).sum(), (area > 0.5 - TOLERANCE).sum())
         p_value = float(min(1.0, 2.0 * (like + 1.0) / (area.size + 1.0)))
-        status: Literal["ok", "doubtful", "violated"] = (
-            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated"
-        )
-        said = (
-            f"a labelled positive scores higher than one of the pool in {middle:.0%} of pairs [{low:.0%}, {high:.0%}]"
-        )
-        if status == "ok":
+        pairs = f"{middle:.0%} of pairs [{low:.0%}, {high:.0%}]"
+        said = f"a labelled positive scores higher than one of the pool in {pairs}"
+        if p_value > 0.05:
             message = f"By their scores, the labelled positives are like those of the pool: {said}; 50 % are expected."
         else:
             kind = "clear" if middle > 0.5 else "doubtful"
@@ -328,7 +324,14 @@ class AuditResult:
                 f"The labelled positives are not a random draw of all positives: {said}, where 50 % are expected. "
                 f"{kind.capitalize()} positives were labelled first: use the recalibrated model and the audit's share."
             )
-        return AssumptionCheck("labelling", status, middle, p_value, message, {"low": float(low), "high": float(high)})
+        return AssumptionCheck(
+            "labelling",
+            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated",
+            middle,
+            p_value,
+            message,
+            {"low": float(low), "high": float(high)},
+        )
 
     def __str__(self) -> str:
         missing = f", {self.n_missing} could not be told" if self.n_missing else ""
