@@ -48,6 +48,11 @@ class Criterion:
     greater_is_better: bool = True
     with_prior: bool = True
 
+    @property
+    def sign(self) -> float:
+        """1 where more is better, otherwise -1."""
+        return 1.0 if self.greater_is_better else -1.0
+
     def prepare(self, output: Floats) -> tuple[Indices, int, Functional]:
         """Group of each row, number of groups, and the functional of the groups' shares."""
         group, n_groups = ((output > 0.5).astype(np.intp), 2) if self.kind == "class" else group_scores(output)

@@ -50,8 +50,8 @@ class PUScorer:
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
         shares = evaluation.shares(*evaluation.counts(group, n_groups))
         value = float(functional(*shares, evaluation.prior_value))
-        value = float(np.nan_to_num(value, posinf=1.0))  # a precision with no unlabelled row above the threshold
-        return value if criterion.greater_is_better else -value
+        # a precision with no unlabelled row above the threshold is infinite
+        return criterion.sign * float(np.nan_to_num(value, posinf=1.0))
 
     def __repr__(self) -> str:
         prior = "" if self.class_prior is None else f", class_prior={self.class_prior}"
