@@ -24,7 +24,7 @@ from purely.crossfit import model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
 from purely.metrics.estimate import Evaluation, PUEstimate
-from purely.model_selection._criteria import Criterion, find_criterion
+from purely.model_selection._scorers import Criterion, find_criterion
 from purely.model_selection._split import PUStratifiedKFold
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 

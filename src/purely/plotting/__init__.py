@@ -5,7 +5,14 @@ and sets ``ax_`` and ``figure_``. Rows without a finite score are left out, and 
 there is nothing to draw, the sentence says why. Importing this module does not load matplotlib.
 """
 
-from purely.plotting._audit import AuditDisplay, plot_audit
+from purely.plotting._audit import (
+    AuditDisplay,
+    MonitorDisplay,
+    SensitivityDisplay,
+    plot_audit,
+    plot_monitor,
+    plot_sensitivity,
+)
 from purely.plotting._curves import (
     PUCalibrationDisplay,
     PUPrecisionRecallDisplay,
@@ -14,14 +21,11 @@ from purely.plotting._curves import (
     plot_precision_recall,
     plot_roc,
 )
-from purely.plotting._features import FeatureDisplay, plot_features
 from purely.plotting._history import HistoryDisplay, plot_history
-from purely.plotting._information import InformationDisplay, plot_information
-from purely.plotting._monitor import MonitorDisplay, plot_monitor
+from purely.plotting._information import FeatureDisplay, InformationDisplay, plot_features, plot_information
 from purely.plotting._prior import ClassPriorDisplay, PriorReading, plot_class_prior, read_priors
 from purely.plotting._representation import RepresentationDisplay, plot_representation
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay, plot_density_ratio, plot_scores
-from purely.plotting._sensitivity import SensitivityDisplay, plot_sensitivity
 from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, plot_thresholds, threshold_table
 
 __all__ = [
