@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_random_state
 
@@ -34,9 +34,6 @@ from purely.crossfit import last_step, model_says
 from purely.files import shown
 from purely.notebook import html_table
 from purely.typing import Estimator, Floats, Indices, Matrix
-
-if TYPE_CHECKING:
-    from purely.tables import TableEncoder
 
 __all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
@@ -266,7 +263,7 @@ def _prepared(model: Estimator, X: Matrix, background: Matrix) -> _Asked:
     return _Asked(_scores(model, partial(frame_of, columns=X.columns)), rows, others, [str(c) for c in X.columns])
 
 
-def column_of_features(encoder: TableEncoder) -> list[str]:
+def column_of_features(encoder: BaseEstimator) -> list[str]:
     """The column of a table that each feature of a :class:`purely.tables.TableEncoder` speaks of.
 
     A vector and a sparse row are many columns in one: their places are told apart, unless there are too many.

@@ -131,13 +131,10 @@ class AuditResult:
         told = np.isfinite(self.labels)
         return draw_posterior(self.pool, self.sample.index[told], self.labels[told] == 1.0)
 
-    @property
-    def _worst(self) -> Posterior:
-        """Draws that suppose a negative where a label is missing."""
-        return self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-
-    def _supposed(self, missing: Floats) -> Posterior:
+    def _supposed(self, missing: Floats | float) -> Posterior:
         """The same with labels supposed for the rows without one."""
+        if not self.n_missing:
+            return self.posterior
         labels = np.where(np.isnan(self.labels), missing, self.labels)
         return draw_posterior(self.pool, self.sample.index, labels == 1.0)
 
@@ -200,23 +197,18 @@ class AuditResult:
             return functional(posterior.above(self.pool.group, called), m, posterior.total, n)
 
         draws = drawn(self.posterior)
-        value = float(np.median(draws))
-        low, high = self.posterior.ends(draws, self.level)
-        for other in self._extremes(called, threshold is not None):
-            lower, higher = other.ends(drawn(other), self.level)
-            low, high = min(low, lower), max(high, higher)
-        low, high = np.clip([min(low, value), max(high, value)], *legal)
+        value, error = float(np.median(draws)), float(draws.std(ddof=1))
+        others = self._extremes(called, threshold is not None)
+        ends = [value, *self.posterior.ends(draws, self.level)]
+        ends += [end for other in others for end in other.ends(drawn(other), self.level)]
+        low, high = np.clip([min(ends), max(ends)], *legal).tolist()
         note = f"{self.n_missing} rows could not be told; the interval allows for either label." * (self.n_missing > 0)
-        return PUEstimate(
-            name, value, float(draws.std(ddof=1)), float(low), float(high), self.level, ASSUMPTION, value, note
-        )
+        return PUEstimate(name, value, error, low, high, self.level, ASSUMPTION, value, note)
 
     def _extremes(self, called: Mask, cut: bool) -> list[Posterior]:
         """Posteriors with missing labels all one way: above and below the threshold apart where there is one."""
-        if not self.n_missing:
-            return []
         above = called[self.sample.index]
-        ways = [(0.0, 0.0), (1.0, 1.0), *([(0.0, 1.0), (1.0, 0.0)] if cut else [])]
+        ways = [(0.0, 0.0), (1.0, 1.0), *([(0.0, 1.0), (1.0, 0.0)] if cut else [])] * (self.n_missing > 0)
         return [self._supposed(np.where(above, over, under)) for over, under in ways]
 
     def calibration_curve(self, n_groups: int = 5) -> AuditCurve:
@@ -249,7 +241,7 @@ class AuditResult:
         """
         precision = check_class_prior(precision, "precision")
         confidence = check_class_prior(confidence, "confidence")
-        return promised_cut(self._worst, precision, confidence)
+        return promised_cut(self._supposed(0.0), precision, confidence)
 
     def recalibrated(self, model: Estimator, X: Matrix | None = None) -> RecalibratedClassifier:
         """The same classifier with probabilities and a class prior that agree with the audit.
@@ -269,7 +261,7 @@ class AuditResult:
         """
         calibration = calibration_of(self.pool, self.posterior, self.share.value)
         refined = self._refined(model, X, calibration)
-        return RecalibratedClassifier(model).adopt(calibration, self.prior, self._worst, refined)
+        return RecalibratedClassifier(model).adopt(calibration, self.prior, self._supposed(0.0), refined)
 
     def _refined(self, model: Estimator, X: Matrix | None, calibration: ScoreCalibration) -> Refinement | None:
         if X is None:

@@ -111,7 +111,7 @@ def pu_risk(
     if loss == "zero-one":  # two groups, and half a row in each keeps the interval of a perfect score open
         counts = evaluation.counts((margin > 0.0).astype(np.intp), 2)
         functional = risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), estimator == "nnpu")
-        return evaluation.estimate("zero-one risk", functional, counts, legal=(0.0, 1.0), smoothing=HALF_A_ROW)
+        return evaluation.estimate("zero-one risk", functional, counts, smoothing=HALF_A_ROW)
 
     def formula(group: Indices, n_groups: int) -> Functional:
         size = np.bincount(group, minlength=n_groups)

@@ -175,10 +175,8 @@ def select_model(
     names, best = list(named), int(np.argmax(criterion.sign * values))
     winner = names[best]
     estimates = {n: judge.estimate(n, values[i], draws[i]) for i, n in enumerate(names)}
-    differences = {
-        n: judge.estimate(f"{n} - {winner}", values[i] - values[best], draws[i] - draws[best])
-        for i, n in enumerate(names)
-    }
+    apart, spread = values - values[best], draws - draws[best]
+    differences = {n: judge.estimate(f"{n} - {winner}", apart[i], spread[i]) for i, n in enumerate(names)}
     ties = tuple(n for n in names if n != winner and differences[n].low <= 0.0 <= differences[n].high)
     _warn_if_trivial(winner, values[best], outputs[winner], trivial, criterion)
     fitted = clone(named[winner]).fit(X, y) if refit else None

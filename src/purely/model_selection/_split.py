@@ -12,7 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, indexable
 
 from purely.checks import RandomState, check_number, check_share, draw_seed
-from purely.folds import Folds, content_keys, deal_folds, share_out
+from purely.folds import content_keys, deal_folds, share_out
 from purely.labels import read_labels
 from purely.typing import Indices, Matrix
 
@@ -62,10 +62,6 @@ class PUStratifiedKFold(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        for train, test in self._deal(X, y):
-            yield np.sort(train), np.sort(test)
-
-    def _deal(self, X: Matrix, y: ArrayLike | None) -> Folds:
         if y is None:
             raise ValueError("PUStratifiedKFold needs y, the positive-unlabelled labels, to keep their proportion.")
         labels = read_labels(y)
@@ -82,7 +78,8 @@ class PUStratifiedKFold(BaseCrossValidator):
                 f"n_splits={self.n_splits} folds need at least as many different rows of each kind; copies of a row "
                 f"share a fold, so only {folds.n_folds} can be dealt. Lower n_splits."
             )
-        return folds
+        for train, test in folds:
+            yield np.sort(train), np.sort(test)
 
 
 def pu_train_test_split(

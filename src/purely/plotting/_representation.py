@@ -77,14 +77,14 @@ class RepresentationDisplay(Display):
         values = None if ratio is None else np.asarray(ratio, dtype=np.float64).ravel()
         for name, found in (("Z", points.shape[0]), ("ratio", positive.size if values is None else values.size)):
             refuse_length(name, found, positive.size)
-        kept = np.isfinite(points).all(axis=1) & (True if values is None else np.isfinite(values))
+        kept = np.isfinite(points if values is None else np.column_stack([points, values])).all(axis=1)
         notes = []
         if not kept.all():
             notes.append(f"{np.count_nonzero(~kept):,} of {kept.size:,} rows have missing values and are left out.")
         names = ("first direction", "second direction")
         if points.shape[1] > 2 and kept.any():
-            centred = points[kept] - points[kept].mean(axis=0)
-            points = (points - points[kept].mean(axis=0)) @ np.linalg.svd(centred, full_matrices=False)[2][:2].T
+            points = points - points[kept].mean(axis=0)
+            points = points @ np.linalg.svd(points[kept], full_matrices=False)[2][:2].T
             names = ("first principal component", "second principal component")
         rows = np.flatnonzero(kept)
         if rows.size > _MAX_POINTS:
@@ -115,10 +115,8 @@ class RepresentationDisplay(Display):
         u, p = ~self.positive, self.positive
         size = float(np.clip(9000.0 / self.positive.size, 5.0, 22.0))
         of_u = ax.scatter(self.points[u, 0], second[u], size, linewidths=0, label="unlabelled")
-        of_p = ax.scatter(
-            self.points[p, 0], second[p], 1.6 * size, marker="^", linewidths=0.9, label="labelled positive"
-        )
-        of_p.set(facecolors=POSITIVE if one else "none", edgecolors=POSITIVE)
+        of_p = ax.scatter(self.points[p, 0], second[p], 1.6 * size, marker="^", linewidths=0.9)
+        of_p.set(facecolors=POSITIVE if one else "none", edgecolors=POSITIVE, label="labelled positive")
         if self.ratio is None or one:
             of_u.set(color=UNLABELLED, alpha=0.6)
         elif u.any():

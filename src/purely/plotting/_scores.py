@@ -51,11 +51,9 @@ class _OfScores(Display):
         if hasattr(own, "scores_") and hasattr(own, "class_prior_interval_"):
             name = "log density ratio, out of fold"
             return cls.from_predictions(y, own.scores_, own, scenario=own.scenario, score_name=name)
-        model = model_rows(estimator, X)
-        name = "probability of being positive"
-        return cls.from_predictions(
-            y, model.probability, model.class_prior, scenario=model.scenario, score_name=name, notes=model.notes
-        )
+        m, name = model_rows(estimator, X), "probability of being positive"
+        how = Scoring(scenario=m.scenario, score_name=name, notes=m.notes)
+        return cls.from_predictions(y, m.probability, m.class_prior, **how)
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
@@ -110,7 +108,6 @@ class ScoreDisplay(_OfScores):
 
     def _draw(self, ax: Axes) -> None:
         title, both = self._title, np.concatenate([self.positive, self.unlabelled])
-        notes = self.notes + all_equal(both)
         n_bins = int(np.clip(np.sqrt(self.unlabelled.size), 8, 40)) if np.ptp(both) else 1
         edges = np.histogram_bin_edges(both, n_bins)
         of_p, of_u = (np.histogram(part, edges)[0].astype(float) for part in (self.positive, self.unlabelled))
@@ -126,7 +123,7 @@ class ScoreDisplay(_OfScores):
         room_above(ax)
         ax.legend(loc="upper left")
         rows = "rows" if self.unlabelled_prior is None else "unlabelled rows"
-        label(ax, title, self.score_name, rows, notes)
+        label(ax, title, self.score_name, rows, self.notes + all_equal(both))
 
 
 @dataclass
@@ -189,36 +186,32 @@ class DensityRatioDisplay(_OfScores):
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
         at_the_score = "rows at the score, made monotone"
         ax.plot(self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label=at_the_score)
-        if self.unlabelled_prior is not None:
-            prior = self.unlabelled_prior
+        if (prior := self.unlabelled_prior) is not None:
             if not prior.known:
                 ax.axhspan(prior.low, prior.high, color=POSITIVE, alpha=0.15, linewidth=0)
             name = f"share of positives in the pool: {percent(prior.value)}"
             ax.axhline(prior.value, color=POSITIVE, linewidth=1.5, linestyle="--", label=name)
             title = f"The ratio falls to the share of positives, {percent(prior.value)}"
-        top = max(1.05, float(np.nanmax(self.tail)))
-        ax.set_ylim(0.0, 1.45 * top)
+        ax.set_ylim(0.0, 1.45 * max(1.05, float(np.nanmax(self.tail))))
         ax.legend(loc="upper right")
         label(ax, title, self.score_name, "share of the pool / share of the positives", self.notes)
 
 
 def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
     """Thresholds at quantiles of the positives, tail ratios with intervals, and the monotone local ratio."""
-    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
-    share = np.linspace(0.0, 1.0 - min(0.5, 8.0 / score_p.size), n_points)
-    cuts = np.unique(np.quantile(score_p, share, method="lower"))
-    cuts = np.unique(np.append(min(score_p[0], score_u[0]), cuts))
-    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
-    above_u = score_u.size - np.searchsorted(score_u, cuts, side="left")
-    q_p, q_u = above_p / score_p.size, above_u / score_u.size
+    size_u, size_p = np.bincount(rows.positive)
+    share = np.linspace(0.0, 1.0 - min(0.5, 8.0 / size_p), n_points)
+    cuts = np.unique(np.append(rows.score.min(), np.quantile(rows.score[rows.positive], share, method="lower")))
+    above_p, above_u = rows.above(cuts)
+    q_p, q_u = above_p / size_p, above_u / size_u
     tail = q_u / q_p
     # relative variances of two binomial shares add; a half keeps an empty top finite
     error = np.sqrt((1.0 - q_p) / above_p + (1.0 - q_u) / (above_u + 0.5))
-    base = np.maximum(tail, 0.5 / score_u.size / q_p)
+    base = np.maximum(tail, 0.5 / size_u / q_p)
     low, high = np.maximum(tail - 1.96 * base * error, 0.0), tail + 1.96 * base * error
     n_p, n_u = (-np.diff(np.append(n, 0)).astype(float) for n in (above_p, above_u))
-    total = n_p / score_p.size + n_u / score_u.size
-    posterior = np.divide(n_p / score_p.size, total, out=np.full(cuts.size, 0.5), where=total > 0.0)
+    total = n_p / size_p + n_u / size_u
+    posterior = np.divide(n_p / size_p, total, out=np.full(cuts.size, 0.5), where=total > 0.0)
     rising = isotonic_regression(posterior, sample_weight=np.maximum(total, 1e-12), increasing=True)
     with np.errstate(divide="ignore"):
         local = np.where(rising > 0.0, (1.0 - rising) / np.maximum(rising, 1e-12), np.nan)

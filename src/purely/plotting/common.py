@@ -16,7 +16,7 @@ from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.metrics.estimate import Resampling
 from purely.plotting.style import Axes, new_axes, say_instead, style
-from purely.typing import Estimator, Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,6 +75,11 @@ class Rows:
     score: Floats
     notes: tuple[str, ...]
 
+    def above(self, cuts: Floats) -> tuple[Indices, Indices]:
+        """How many labelled positives, and how many unlabelled rows, score at least each of these."""
+        p, u = np.sort(self.score[self.positive]), np.sort(self.score[~self.positive])
+        return p.size - np.searchsorted(p, cuts), u.size - np.searchsorted(u, cuts)
+
 
 def read_rows(y: ArrayLike, score: ArrayLike, name: str = "score") -> Rows:
     """Labels and scores of the rows that have a score."""
@@ -107,8 +112,7 @@ def all_equal(score: Floats) -> tuple[str, ...]:
 def unlabelled_prior(class_prior: KnownPrior, rows: Rows, scenario: Scenario) -> Prior:
     """The share of positives among the unlabelled rows, with its interval, from the population's prior."""
     scenario = check_scenario(scenario)
-    n_p = int(np.count_nonzero(rows.positive))
-    n_u = rows.positive.size - n_p
+    n_u, n_p = np.bincount(rows.positive, minlength=2).tolist()
     prior = read_prior(class_prior, n_unlabelled=max(n_u, 1))
     if scenario == "case-control":
         return prior

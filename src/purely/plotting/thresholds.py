@@ -143,19 +143,17 @@ def threshold_table(
     curve = pu_precision_recall_curve(
         rows.positive, rows.score, prior, level=level, n_resamples=n_resamples, random_state=random_state
     )
-    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
-    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
-    size = score_u.size - np.searchsorted(score_u, cuts, side="left")
+    (above_p, size), n_p = rows.above(cuts), int(np.count_nonzero(rows.positive))
     place = np.searchsorted(-curve.thresholds, -cuts, side="right") - 1
     some = (place >= 0) & (size > 0)
     precision, low, high = (
         np.where(some, values[np.maximum(place, 0)], np.nan)
         for values in (curve.precision, curve.precision_low, curve.precision_high)
     )
-    tail, below_p = (1.0 - level) / 2.0, score_p.size - above_p
+    tail, below_p = (1.0 - level) / 2.0, n_p - above_p
     ends = beta.ppf([[tail], [1.0 - tail]], above_p + 0.5, below_p + 0.5)
     recall_low, recall_high = np.where(above_p > 0, ends[0], 0.0), np.where(below_p > 0, ends[1], 1.0)
-    recall = above_p / score_p.size
+    recall = above_p / n_p
     return ThresholdTable(cuts, size, precision, low, high, recall, recall_low, recall_high, float(level))
 
 
@@ -213,9 +211,9 @@ class ThresholdDisplay(PredictionDisplay):
             ("recall: share of the positives on the list", ESTIMATE, "--", "recall"),
         )
         for name, colour, line, what in kinds:
-            low, high = getattr(table, f"{what}_low"), getattr(table, f"{what}_high")
+            value, low, high = (getattr(table, f"{what}{end}") for end in ("", "_low", "_high"))
             ax.fill_between(table.thresholds, low, high, color=colour, alpha=0.18, linewidth=0)
-            ax.plot(table.thresholds, getattr(table, what), color=colour, linestyle=line, label=name)
+            ax.plot(table.thresholds, value, color=colour, linestyle=line, label=name)
         ax.set_ylim(0.0, LEGEND_ROOM)
         ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.legend(loc="upper center", ncols=1)
