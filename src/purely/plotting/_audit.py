@@ -182,7 +182,7 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> MonitorDisplay:
 _MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
-class Conclusion(TypedDict, total=False):
+class Claim(TypedDict, total=False):
     """What is concluded, and how far it is drawn; see :meth:`SensitivityDisplay.from_ranges`."""
 
     share: float | None
@@ -238,7 +238,7 @@ class SensitivityDisplay(Display):
         return cls(ranges, most, check_number("largest", largest, 1.1))
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Matrix | None = None, **options: Unpack[Conclusion]) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix | None = None, **options: Unpack[Claim]) -> Self:
         """From a fitted classifier, and a pool of its own where one is given, see :func:`purely.audit.sensitivity`."""
         if X is not None and isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X)
@@ -283,9 +283,7 @@ class SensitivityDisplay(Display):
         return f"At most {percent(self.most)} are positive, up to gamma {number(tips, 2)}"
 
 
-def plot_sensitivity(
-    ranges: Sensitivity, *, ax: Axes | None = None, **options: Unpack[Conclusion]
-) -> SensitivityDisplay:
+def plot_sensitivity(ranges: Sensitivity, *, ax: Axes | None = None, **options: Unpack[Claim]) -> SensitivityDisplay:
     """Ranges of the share of positives against gamma: :class:`SensitivityDisplay`.
 
     Examples

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar, Unpack
+from typing import ClassVar, Generic, Literal, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,6 +29,7 @@ from purely.typing import Indices
 
 #: More points of a curve than this cannot be seen and make a vector picture heavy.
 _MAX_POINTS = 500
+Corner = Literal["lower right", "lower left", "upper left"]
 Curve = TypeVar("Curve", PUROCCurve, PUPrecisionRecallCurve, PUCalibrationCurve)
 
 
@@ -46,6 +47,7 @@ class _CurveDisplay(PredictionDisplay, Generic[Curve]):
     """A curve and its summary, from predictions or from a model; `_measures` computes both."""
 
     _measures: ClassVar[tuple[Callable[..., object], Callable[..., PUEstimate]]]
+    _shape: ClassVar[tuple[float, float]] = (4.8, 4.3)
 
     curve: Curve
     summary: PUEstimate | None = None
@@ -56,14 +58,13 @@ class _CurveDisplay(PredictionDisplay, Generic[Curve]):
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[object, ...]:
         return tuple(measure(rows.positive, rows.score, class_prior, **options) for measure in cls._measures)
 
-    def _size(self) -> tuple[float, float]:
-        return 4.8, 4.3
-
-    def _interval(self) -> str:
-        found = self.summary
-        if found is None:
-            return ""
-        return f"{found.value:.2f}" + (f" [{found.low:.2f}, {found.high:.2f}]" if np.isfinite(found.low) else "")
+    def _name(self, ax: Axes, what: str, x: str, y: str, legend: Corner, top: float = 1.02) -> None:
+        """Say what is drawn, with its summary in the title, and where the axes end."""
+        if (found := self.summary) is not None:
+            what += f" {found.value:.2f}" + (f" [{found.low:.2f}, {found.high:.2f}]" if np.isfinite(found.low) else "")
+        ax.legend(loc=legend)
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, top))
+        label(ax, what, x, y, self.notes)
 
 
 class PUROCDisplay(_CurveDisplay[PUROCCurve]):
@@ -99,10 +100,8 @@ class PUROCDisplay(_CurveDisplay[PUROCCurve]):
         ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="chance")
         ax.fill_betweenx(*band, color=ESTIMATE, alpha=0.2, linewidth=0, label=f"{percent(c.level)} interval")
         ax.plot(c.false_positive_rate[k], c.true_positive_rate[k], color=ESTIMATE, label="estimated")
-        ax.legend(loc="lower right")
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
         x, y = "false positive rate: share of the negatives taken", "recall: share of the positives taken"
-        label(ax, f"Area under the ROC curve {self._interval()}", x, y, self.notes)
+        self._name(ax, "Area under the ROC curve", x, y, "lower right")
 
 
 class PUPrecisionRecallDisplay(_CurveDisplay[PUPrecisionRecallCurve]):
@@ -137,10 +136,8 @@ class PUPrecisionRecallDisplay(_CurveDisplay[PUPrecisionRecallCurve]):
         band = c.recall[k], c.precision_low[k], c.precision_high[k]
         ax.fill_between(*band, color=ESTIMATE, alpha=0.2, linewidth=0, label=f"{percent(c.level)} interval")
         ax.plot(c.recall[k], c.precision[k], color=ESTIMATE, label="estimated")
-        ax.legend(loc="lower left")
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.05))
         x, y = "recall: share of the positives taken", "precision: share of those taken that are positive"
-        label(ax, f"Average precision {self._interval()}", x, y, self.notes)
+        self._name(ax, "Average precision", x, y, "lower left", 1.05)
 
 
 def _calibration_curve(
@@ -186,11 +183,8 @@ class PUCalibrationDisplay(_CurveDisplay[PUCalibrationCurve]):
             c.predicted, c.observed, arms, fmt="o-", color=ESTIMATE, ecolor=INK, markersize=4.5, elinewidth=1
         )
         bars.set_label("estimated, 95 % intervals")
-        ax.legend(loc="upper left")
         top = float(np.clip(np.max(c.observed + arms[1]), 1.02, 1.5))
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, top))
-        title = f"Calibration error {self._interval()}"
-        label(ax, title, "predicted probability", "share of positives there", self.notes)
+        self._name(ax, "Calibration error", "predicted probability", "share of positives there", "upper left", top)
 
 
 def plot_calibration(

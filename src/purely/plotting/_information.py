@@ -20,7 +20,7 @@ from purely.smi import PUSMI, FeatureRanking, InformationInterval, rank_features
 from purely.typing import Matrix
 
 
-class Growing(TypedDict, total=False):
+class Parts(TypedDict, total=False):
     """Which parts of the rows are measured, and how; see :meth:`InformationDisplay.from_data`."""
 
     shares: Sequence[float]
@@ -102,15 +102,13 @@ class InformationDisplay(Display):
             return cls([n], [estimator.information_interval(level=level)])
         return cls.from_data(X, y, estimator=estimator, level=level)
 
-    def _size(self) -> tuple[float, float]:
-        return 5.6, 3.3
+    _shape: ClassVar[tuple[float, float]] = (5.6, 3.3)
 
     def _missing(self) -> str:
         return "" if self.intervals else " ".join(self.notes) or "There is no information to draw."
 
     def _draw(self, ax: Axes) -> None:
-        title = self._title
-        last = self.intervals[-1]
+        title, last = self._title, self.intervals[-1]
         value, low, high = np.array([(i.information, i.low, i.high) for i in self.intervals]).T
         x = np.arange(value.size)
         ax.axhline(0.0, color="0.6", linewidth=0.9)
@@ -131,9 +129,7 @@ class InformationDisplay(Display):
         label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)
 
 
-def plot_information(
-    X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Growing]
-) -> InformationDisplay:
+def plot_information(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Parts]) -> InformationDisplay:
     """Information by the number of rows: :class:`InformationDisplay`.
 
     Examples

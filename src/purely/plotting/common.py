@@ -35,6 +35,7 @@ class Display:
     figure_: Figure
     reason: str = ""
     _title: ClassVar[str]
+    _shape: ClassVar[tuple[float, float]] = (5.6, 3.7)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -49,7 +50,7 @@ class Display:
             With `ax_` and `figure_`.
         """
         with style():
-            self.ax_ = new_axes(ax, self._size())
+            self.ax_ = new_axes(self._size()) if ax is None else ax
             self.figure_ = self.ax_.figure  # type: ignore[assignment]
             if reason := self._missing():
                 say_instead(self.ax_, self._title, reason)
@@ -58,7 +59,7 @@ class Display:
         return self
 
     def _size(self) -> tuple[float, float]:
-        return 5.6, 3.7
+        return self._shape
 
     def _missing(self) -> str:
         return self.reason

@@ -56,11 +56,8 @@ def import_matplotlib() -> ModuleType:
     return mpl
 
 
-def new_axes(ax: Axes | None, size: tuple[float, float] = (5.6, 3.7)) -> Axes:
-    """The axes that were given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    import_matplotlib()
+def new_axes(size: tuple[float, float]) -> Axes:
+    """The axes of a new figure."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=size, layout="constrained")[1]

@@ -56,16 +56,12 @@ def answer_audit(found: AuditFinding) -> Answer:
     """What the labels say, and what they have changed."""
     result, share = found.result, found.changes["share"]
     n, count, alone = result.sample.n_pool, result.share.value * result.sample.n_pool, result.probability.sum()
-    words = {
-        "same": "which is within what the labels allow",
-        "lower": "which is too many",
-        "higher": "which is too few",
-    }
+    verdict = {"same": "within what the labels allow", "lower": "too many", "higher": "too few"}[share.verdict]
     missing = f"; {result.n_missing} could not be told" if result.n_missing else ""
     answer = (
         f"{result.n_labelled:,} of {n:,} rows were labelled for the audit, {result.n_positive:,} of them "
         f"positive{missing}. About {count:,.0f} of the {n:,} rows are positive ({_ends(share)}). The model alone said "
-        f"{alone:,.0f}, {words[share.verdict]}."
+        f"{alone:,.0f}, which is {verdict}."
     )
     parts = [
         f"{what} {_ends(change)} ({said}{percent(change.without)})"

@@ -9,6 +9,7 @@ from importlib.util import find_spec
 import numpy as np
 import scipy.sparse as sp
 
+from purely import plotting as pictures
 from purely.checks import dense
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
@@ -18,14 +19,6 @@ from purely.explain import explain_rows
 from purely.folds import deal_folds
 from purely.metrics import PUReport, RankingGain, pu_ranking_gain, pu_report
 from purely.metrics.estimate import Resampling
-from purely.plotting import (
-    InformationDisplay,
-    PriorReading,
-    RepresentationDisplay,
-    ThresholdTable,
-    read_priors,
-    threshold_table,
-)
 from purely.plotting.common import Rows as ScoredRows
 from purely.plotting.common import unlabelled_prior
 from purely.prior import ClassPrior
@@ -58,7 +51,7 @@ class PriorFinding:
 
     population: Prior
     unlabelled: Prior
-    readings: list[PriorReading]
+    readings: list[pictures.PriorReading]
     reader: ClassPrior  # whose scores are read
     score_y: Indices
     bound: str | None
@@ -68,19 +61,18 @@ class PriorFinding:
 class Signal:
     """Information with its interval and the p-value of 'none'."""
 
-    by_rows: InformationDisplay
+    by_rows: pictures.InformationDisplay
     interval: InformationInterval
     smi: SMIInterval
     p_value: float
     n_permutations: int
-    n_rows: int
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A representation learnt on one half of the rows, and what the other half keeps in it."""
 
-    display: RepresentationDisplay
+    display: pictures.RepresentationDisplay
     retained: InformationRetained | None
     method: str
     n_components: int
@@ -91,7 +83,7 @@ class Picture:
 class Lists:
     """What thresholds give, and the metrics at the model's own."""
 
-    table: ThresholdTable
+    table: pictures.ThresholdTable
     start: int
     metrics: PUReport
 
@@ -154,7 +146,7 @@ def find_prior(table: Table, scored: Scored) -> PriorFinding:
     population = read_prior(last if known else own)
     share = unlabelled_prior(population, ScoredRows(table.positive, scored.probability, ()), table.scenario)
     try:
-        readings = read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
+        readings = pictures.read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
     except ValueError:
         readings = []
     is_source = own is estimator or (estimator is None and not known)
@@ -166,14 +158,13 @@ def measure_signal(table: Table, class_prior: float) -> Signal:
     rows = table.thin("information")
     X, y = table.scaled(rows), table.y[rows]
     model = PUSMI(scenario=table.scenario, random_state=table.seed)
-    display = InformationDisplay.from_data(X, y, estimator=model, level=LEVEL, random_state=table.seed)
+    display = pictures.InformationDisplay.from_data(X, y, estimator=model, level=LEVEL, random_state=table.seed)
     if not display.intervals:
         raise ValueError(" ".join(display.notes))
     few = table.thin("test")
     test = independence_test(table.scaled(few), table.y[few], random_state=table.seed)
     interval = display.intervals[-1]
-    smi = interval.smi(class_prior)
-    return Signal(display, interval, smi, test.p_value, test.null_distribution.size, int(rows.size))
+    return Signal(display, interval, interval.smi(class_prior), test.p_value, test.null_distribution.size)
 
 
 def draw_representation(table: Table, signal: Signal | None) -> Picture:
@@ -201,14 +192,14 @@ def draw_representation(table: Table, signal: Signal | None) -> Picture:
             retained = information_retained(
                 model, X_test, y_test, scenario=table.scenario, level=LEVEL, random_state=table.seed
             )
-    display = RepresentationDisplay.from_estimator(model, X_test, y_test)
+    display = pictures.RepresentationDisplay.from_estimator(model, X_test, y_test)
     return Picture(display, retained, method, int(model.transform(X_test[:2]).shape[1]), int(test.size))
 
 
 def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
     """Thresholds with size, precision and recall; the slider starts at the model's own threshold."""
     how = Resampling(scenario=table.scenario, level=LEVEL, n_resamples=300, random_state=table.seed)
-    found = threshold_table(table.y, scored.probability, prior.population, **how)
+    found = pictures.threshold_table(table.y, scored.probability, prior.population, **how)
     start = found.at(threshold_of(scored.model))
     if found.size[start] == 0:  # nothing reaches it: start at the first list there is
         start = int(np.flatnonzero(found.size > 0)[-1])
