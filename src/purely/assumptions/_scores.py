@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import ndtr
-from scipy.stats import hypergeom, rankdata
+from scipy.stats import hypergeom, mannwhitneyu
 
 from purely.assumptions._common import AssumptionCheck, Status, bin_counts, excess, grade, read_rows
 from purely.checks import level_to_z
 from purely.class_prior import ClassPriors, KnownPrior, read_prior
 from purely.labels import Scenario, check_scenario
-from purely.typing import Floats, Mask
 
 #: A ratio that still rises by this factor at its top leaves the prior open.
 _LARGE_RISE = 1.2
@@ -176,7 +175,9 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
     z = level_to_z(1.0 - 2.0 * alpha)
     details = {"standard_error_of_log": error, "largest_unlabelled_prior": largest}
     status: Status = "violated"
-    if _separation(scores, positive) < level_to_z(1.0 - alpha):
+    p, u = scores[positive], scores[~positive]
+    apart = mannwhitneyu(p, u, use_continuity=False, alternative="greater", method="asymptotic").pvalue
+    if not apart <= alpha / 2.0:  # undefined where all scores are equal
         message = (
             "The scores of labelled and unlabelled rows do not differ, so every class prior up to 1 fits: find "
             "features or a model that tell them apart, or give the prior."
@@ -202,11 +203,3 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
             f"{largest:.2f}, and about as large as that if all rows at the top are positive."
         )
     return AssumptionCheck("identifiability", status, rise, p_value, message, details)
-
-
-def _separation(scores: Floats, positive: Mask) -> float:
-    """Standardised rank sum of the labelled rows against the unlabelled ones, ties taken into account."""
-    ranks = rankdata(scores)
-    n, n_p = scores.size, int(positive.sum())
-    spread = np.sqrt(ranks.var(ddof=1) * n_p * (n - n_p) / n)
-    return float((ranks[positive].sum() - n_p * ranks.mean()) / spread) if spread > 0.0 else 0.0

@@ -13,8 +13,7 @@ from sklearn.utils import check_array
 
 from purely.assumptions import AssumptionCheck
 from purely.audit._changes import Change, believed
-from purely.audit._design import AuditSample, check_key, read_probability
-from purely.audit._labels import read_audit_labels
+from purely.audit._design import AuditSample, check_key, read_audit_labels, read_probability
 from purely.audit._posterior import Pool, Posterior, draw_posterior, group_pool, promised_cut
 from purely.audit._recalibrated import RecalibratedClassifier, calibration_of
 from purely.audit._refinement import Refinement, fit_refinement, relevance_of

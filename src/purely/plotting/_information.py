@@ -129,7 +129,9 @@ class InformationDisplay(Display):
         label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)
 
 
-def plot_information(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Parts]) -> InformationDisplay:
+def plot_information(
+    X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Parts]
+) -> InformationDisplay:
     """Information by the number of rows: :class:`InformationDisplay`.
 
     Examples

@@ -45,10 +45,9 @@ class AuditFinding:
 def read_findings(table: Table, scored: Scored, result: AuditResult) -> AuditFinding:
     """Read an audit at the model's threshold."""
     model = last_step(scored.model)
-    threshold = threshold_of(model)
-    labelled = scored.probability[table.positive] if scored.honest else None
-    known = model if hasattr(model, "oof_table_") else labelled
-    labelling = None if known is None else result.assumptions(known)
+    threshold, kept = threshold_of(model), hasattr(model, "oof_table_")
+    known = model if kept else scored.probability[table.positive]
+    labelling = result.assumptions(known) if kept or scored.honest else None
     return AuditFinding(result, threshold, result.changes(threshold), labelling)
 
 

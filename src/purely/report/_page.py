@@ -52,7 +52,7 @@ def render(found: Findings, answers: dict[str, Answer], title: str | None, setti
     environment.filters.update(percent=percent, number=number, count=lambda value: f"{value:,}", tied=_tied)
     markup = jinja2.utils.markupsafe.Markup
     figures = {name: {**asdict(figure), "svg": markup(figure.svg)} for name, figure in _figures(found).items()}
-    X, lists = found.table.X, found.lists
+    X, lists, kind = found.table.X, found.lists, type(found.scored.model)
     return str(
         environment.from_string(page).render(
             title=" ".join(str(title).split()) if title else "What the positives say about the pool",
@@ -70,7 +70,7 @@ def render(found: Findings, answers: dict[str, Answer], title: str | None, setti
             settings=_settings(found, settings),
             seed=found.table.seed,
             model=shortened(repr(found.scored.model), _LONGEST_MODEL),
-            home=_home(type(found.scored.model)),
+            home="purely" if hasattr(purely, kind.__name__) else kind.__module__,
             limits=MAX_ROWS,
             level=LEVEL,
             legend_room=LEGEND_ROOM,
@@ -177,8 +177,3 @@ def _settings(found: Findings, settings: Mapping[str, object]) -> list[tuple[str
         "model": shortened(repr(found.scored.model), _LONGEST_MODEL),
     }
     return [(str(name), " ".join(str(value).split())) for name, value in {**own, **settings}.items()]
-
-
-def _home(kind: type) -> str:
-    """The module that a model is imported from."""
-    return "purely" if hasattr(purely, kind.__name__) else kind.__module__
