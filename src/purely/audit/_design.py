@@ -28,6 +28,8 @@ from purely.typing import Floats, Indices
 
 #: Spread that every label is believed to have, whatever the model says; and share of the draw that is uniform.
 FLOOR, UNIFORM = 0.002, 0.1
+Objects: TypeAlias = NDArray[np.object_]
+_HOW_TO_LABEL = "Write 1 or yes, 0 or no, and leave out what you could not tell."
 
 
 @dataclass(frozen=True)
@@ -200,10 +202,6 @@ def check_key(sample: AuditSample, probability: Floats) -> None:
             "probability is not what the audit was drawn by: another model, or the rows in another order. Read it with "
             "the probabilities that draw_audit was given."
         )
-
-
-Objects: TypeAlias = NDArray[np.object_]
-_HOW_TO_LABEL = "Write 1 or yes, 0 or no, and leave out what you could not tell."
 
 
 def read_audit_labels(labels: ArrayLike) -> Floats:

@@ -21,10 +21,9 @@ from purely.plotting._curves import (
     plot_precision_recall,
     plot_roc,
 )
-from purely.plotting._history import HistoryDisplay, plot_history
 from purely.plotting._information import FeatureDisplay, InformationDisplay, plot_features, plot_information
 from purely.plotting._prior import ClassPriorDisplay, PriorReading, plot_class_prior, read_priors
-from purely.plotting._representation import RepresentationDisplay, plot_representation
+from purely.plotting._representation import HistoryDisplay, RepresentationDisplay, plot_history, plot_representation
 from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay, plot_density_ratio, plot_scores
 from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, plot_thresholds, threshold_table
 

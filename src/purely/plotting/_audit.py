@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self, TypedDict, Unpack
+from typing import ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 from sklearn.pipeline import Pipeline
@@ -15,6 +15,11 @@ from purely.crossfit import last_step
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, UNLABELLED, Axes, label, number, percent, remark, remark_height
 from purely.typing import Estimator, Matrix
+
+#: Names under the axis at most; of more batches every so many is named.
+MOST_NAMES = 16
+#: Marks of the axis, of which those up to the largest gamma are drawn.
+_MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 @dataclass
@@ -91,10 +96,6 @@ def plot_audit(result: AuditResult, *, n_groups: int = 6, ax: Axes | None = None
     'predicted probability, mean of a group of rows'
     """
     return AuditDisplay.from_result(result, n_groups=n_groups).plot(ax)
-
-
-#: Names under the axis at most; of more batches every so many is named.
-MOST_NAMES = 16
 
 
 @dataclass
@@ -176,10 +177,6 @@ def plot_monitor(monitor: Monitor, *, ax: Axes | None = None) -> MonitorDisplay:
     'Nothing has changed'
     """
     return MonitorDisplay.from_monitor(monitor).plot(ax)
-
-
-#: Marks of the axis, of which those up to the largest gamma are drawn.
-_MARKS = (1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 
 
 class Claim(TypedDict, total=False):
@@ -269,9 +266,9 @@ class SensitivityDisplay(Display):
         if 1.0 < tips <= self.largest:
             ax.plot([tips, tips], [0.0, self.most], color=POSITIVE, linestyle=":")
             ax.plot(tips, self.most, "o", color=POSITIVE, markersize=6)
-            low_end = tips < self.largest / 2.0
-            side: Literal["left", "right"] = "left" if low_end else "right"
-            remark(ax, f"tips at {number(tips, 2)}", (tips, 0.0), (4 if low_end else -4, 5), ha=side)
+            early = tips < self.largest / 2.0
+            shift = (4 if early else -4), 5
+            remark(ax, f"tips at {number(tips, 2)}", (tips, 0.0), shift, "left" if early else "right")
         x = "gamma: factor by which the odds of being labelled may vary"
         label(ax, self._conclusion(tips), x, "share of positives in the pool", self.notes)
 

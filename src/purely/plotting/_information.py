@@ -19,6 +19,8 @@ from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, number, perce
 from purely.smi import PUSMI, FeatureRanking, InformationInterval, rank_features
 from purely.typing import Matrix
 
+_LONGEST_NAME = 28
+
 
 class Parts(TypedDict, total=False):
     """Which parts of the rows are measured, and how; see :meth:`InformationDisplay.from_data`."""
@@ -143,9 +145,6 @@ def plot_information(
     'information, 90 % interval'
     """
     return InformationDisplay.from_data(X, y, **options).plot(ax)
-
-
-_LONGEST_NAME = 28
 
 
 @dataclass

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 else:  # importing this module loads no matplotlib
     Axes = object
 
+Point = tuple[float, float]
+Side = Literal["left", "center", "right"]
 #: Labelled positives, unlabelled rows, estimates of either kind, a second estimate, and text with all that is drawn in
 #: its colour. The first four differ in lightness or along blue and yellow, which every kind of colour blindness keeps.
 POSITIVE, UNLABELLED, ESTIMATE, SECOND, INK = "#c8553d", "#8a9aa8", "#2a78a8", "#d9a441", "#1f2a30"
@@ -75,13 +77,7 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
 
 
 def remark(
-    ax: Axes,
-    text: str,
-    at: tuple[float, float],
-    shift: tuple[float, float],
-    ha: Literal["left", "center", "right"] = "left",
-    color: str = INK,
-    size: float = 8.0,
+    ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8.0
 ) -> None:
     """Words beside a point, so many points away from it."""
     ax.annotate(text, at, shift, textcoords="offset points", ha=ha, color=color, fontsize=size)
