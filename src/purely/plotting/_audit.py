@@ -68,14 +68,16 @@ class AuditDisplay(Display):
         ax.plot([0.0, 1.0], [0.0, 1.0], color="0.6", linewidth=0.9)
         arms = np.abs(np.stack([curve.low, curve.high]) - curve.share)
         ax.errorbar(curve.predicted, curve.share, yerr=arms, fmt="o-", color=ESTIMATE, capsize=4, markersize=5)
-        ax.plot(rows[found], np.full(int(found.sum()), 1.05), "|", color=POSITIVE, markersize=7)
-        ax.plot(rows[~found], np.full(int((~found).sum()), -0.05), "|", color=UNLABELLED, markersize=7)
+        n_found, n_other = int(found.sum()), int((~found).sum())
+        ax.plot(rows[found], np.full(n_found, 1.05), "|", color=POSITIVE, markersize=7)
+        ax.plot(rows[~found], np.full(n_other, -0.05), "|", color=UNLABELLED, markersize=7)
         ax.set(xlim=(-0.03, 1.03), ylim=(-0.1, 1.1))
-        remark(ax, f"{int(found.sum())} found positive", (0.0, 1.05), (2, -12), color="0.35")
-        remark(ax, f"{int((~found).sum())} found negative", (1.0, -0.05), (-2, 6), color="0.35", ha="right")
-        share = result.share
-        title = f"Positive by the labels {percent(share.value)} [{percent(share.low)}, {percent(share.high)}], "
-        title += f"by the model {percent(float(result.probability.mean()))}"
+        remark(ax, f"{n_found} found positive", (0.0, 1.05), (2, -12), color="0.35")
+        remark(ax, f"{n_other} found negative", (1.0, -0.05), (-2, 6), color="0.35", ha="right")
+        value, low, high = map(percent, result.share.numbers.values())
+        title = (
+            f"Positive by the labels {value} [{low}, {high}], by the model {percent(float(result.probability.mean()))}"
+        )
         y = f"share of positives, {percent(result.level)} interval"
         label(ax, title, "predicted probability, mean of a group of rows", y, self.notes)
 
@@ -153,8 +155,7 @@ class MonitorDisplay(Display):
                 remark(ax, "\n".join(look.changed), (k, look.share.high), (0, 4), ha="center")
         named = range(0, len(looks), -(-len(looks) // MOST_NAMES))
         ax.set_xticks(list(named), [looks[k].name for k in named], rotation=30 if len(looks) > 4 else 0)
-        ends = np.array([[look.share.low, look.share.high] for look in looks])
-        low, high = min(float(ends.min()), reference), max(float(ends.max()), reference)
+        low, high = min(reference, *(s.share.low for s in looks)), max(reference, *(s.share.high for s in looks))
         margin = max(0.25 * (high - low), 0.005)
         ax.set(xlim=(-0.7, len(looks) - 0.3), ylim=(max(0.0, low - margin), min(1.0, high + 1.6 * margin)))
         n = sum(bool(look.changed) for look in looks)

@@ -171,20 +171,15 @@ def read_table(
     owners = names if groups is None else [str(name) for name in groups]
     if len(owners) != d:
         raise ValueError(f"groups must name a column for each of the {d} columns of X; {len(owners)} were given.")
-    _check_records(records, n)
+    size = n if records is None else len(records)  # type: ignore[arg-type]
+    if size != n:
+        raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {size}.")
+    told = records is None or hasattr(records, "columns") or all(isinstance(record, Mapping) for record in records)
+    if not told:
+        raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")
     positive = labels.positive
     numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
     if numbers.shape != (n,):
         raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
     y = positive.astype(np.intp)
     return Table(checked, X, positive, y, names, owners, records, numbers, check_scenario(scenario), seed, scaled)
-
-
-def _check_records(records: Records | None, n: int) -> None:
-    if records is None:
-        return
-    size = len(records)  # type: ignore[arg-type]
-    if size != n:
-        raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {size}.")
-    if not hasattr(records, "columns") and not all(isinstance(record, Mapping) for record in records):
-        raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")
