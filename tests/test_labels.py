@@ -14,7 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 from sklearn.metrics import roc_auc_score
 
 from purely import PUSMI, ClassPriors, PULogisticClassifier, stack
-from purely.class_prior import check_class_prior
+from purely.checks import check_share
 from purely.exceptions import LabelWarning
 from purely.label_words import find_meaning
 from purely.labels import check_scenario, read_labels
@@ -411,21 +411,21 @@ PRIOR_REFUSALS = {
     "frequency 1.1": (
         lambda: ClassPriors.from_label_frequency(1.1, **COUNTS),
         ValueError,
-        "label_frequency must lie between 0 and 1; 1.1 was given.",
+        "label_frequency must be a number of at least 0 and at most 1; 1.1 was given.",
     ),
     "share -0.1": (
         lambda: ClassPriors.from_unlabelled(-0.1, **COUNTS),
         ValueError,
-        "unlabelled must lie between 0 and 1; -0.1 was given.",
+        "unlabelled must be a number of at least 0 and at most 1; -0.1 was given.",
     ),
-    "share NaN": (lambda: ClassPriors.from_unlabelled(np.nan, **COUNTS), ValueError, "unlabelled must lie"),
+    "share NaN": (lambda: ClassPriors.from_unlabelled(np.nan, **COUNTS), ValueError, "unlabelled must be a number"),
     "prior 1.2": (
         lambda: ClassPriors.from_population(1.2, **COUNTS),
         ValueError,
-        "population must lie between 0 and 1; 1.2 was given.",
+        "population must be a number of at least 0 and at most 1; 1.2 was given.",
     ),
-    "prior None": (lambda: ClassPriors.from_population(None, **COUNTS), TypeError, "population must be a number"),
-    "prior True": (lambda: ClassPriors.from_population(True, **COUNTS), TypeError, "population must be a number"),
+    "prior None": (lambda: ClassPriors.from_population(None, **COUNTS), ValueError, "population must be a number"),
+    "prior True": (lambda: ClassPriors.from_population(True, **COUNTS), ValueError, "population must be a number"),
     "no positives": (
         lambda: ClassPriors.from_unlabelled(0.5, n_positive=0, n_unlabelled=3),
         ValueError,
@@ -452,20 +452,20 @@ def test_prior_refusals(call, error, sentence):
 
 @pytest.mark.parametrize("value", [0, 1, 0.0, 1.0, -0.2, 1.3, np.nan, np.inf])
 def test_class_prior_out_of_range(value):
-    with pytest.raises(ValueError, match=r"class_prior must lie strictly between 0 and 1; .* was given\."):
-        check_class_prior(value)
+    with pytest.raises(ValueError, match=r"class_prior must be a number strictly between 0 and 1; .* was given\."):
+        check_share("class_prior", value)
 
 
 @pytest.mark.parametrize("value", [None, "0.3", True, np.True_, [0.3], 0.3j])
 def test_class_prior_of_the_wrong_type(value):
-    with pytest.raises(TypeError, match=r"my_prior must be a number strictly between 0 and 1; .* was given\."):
-        check_class_prior(value, "my_prior")
+    with pytest.raises(ValueError, match=r"my_prior must be a number strictly between 0 and 1; .* was given\."):
+        check_share("my_prior", value)
 
 
 @pytest.mark.parametrize("value", [0.3, np.float32(0.3), np.float64(0.3)])
 def test_class_prior_comes_back_as_a_float(value):
-    assert type(check_class_prior(value)) is float
-    assert check_class_prior(value) == pytest.approx(0.3)
+    assert type(check_share("class_prior", value)) is float
+    assert check_share("class_prior", value) == pytest.approx(0.3)
 
 
 def test_scenarios():

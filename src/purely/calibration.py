@@ -21,8 +21,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 
-from purely.checks import check_choice
-from purely.class_prior import check_class_prior
+from purely.checks import check_choice, check_share
 from purely.typing import Floats, Indices
 
 __all__ = ["ScoreCalibration", "calibrate_scores"]
@@ -129,7 +128,7 @@ def calibrate_scores(
     0.5
     """
     p, u = (np.asarray(s, dtype=np.float64).ravel() for s in (score_positive, score_unlabelled))
-    share = check_class_prior(unlabelled_prior, "unlabelled_prior")
+    share = check_share("unlabelled_prior", unlabelled_prior)
     if not (p.size and u.size and np.isfinite(p).all() and np.isfinite(u).all()):
         raise ValueError(
             "score_positive and score_unlabelled must each hold at least one number, and only finite ones."

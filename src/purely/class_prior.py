@@ -14,7 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from scipy.special import expit, logit
 
-from purely.checks import check_number, level_to_z
+from purely.checks import check_number, check_share, level_to_z
 from purely.exceptions import DegenerateDataWarning
 from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
@@ -27,7 +27,6 @@ __all__ = [
     "Prior",
     "PriorLike",
     "PriorParameter",
-    "check_class_prior",
     "read_prior",
 ]
 
@@ -35,27 +34,6 @@ __all__ = [
 INTERVAL_LEVEL = 0.9
 #: Drawn priors stay this far from 0 and 1.
 _SMALLEST_DRAW = 1e-6
-
-
-def check_class_prior(class_prior: object, name: str = "class_prior") -> float:
-    """Return a class prior as a float strictly between 0 and 1, refuse anything else.
-
-    Examples
-    --------
-    >>> from purely.class_prior import check_class_prior
-    >>> check_class_prior(0.3)
-    0.3
-    >>> check_class_prior(1.3)
-    Traceback (most recent call last):
-        ...
-    ValueError: class_prior must lie strictly between 0 and 1; 1.3 was given.
-    """
-    if isinstance(class_prior, (bool, np.bool_)) or not isinstance(class_prior, (int, float, np.number)):
-        raise TypeError(f"{name} must be a number strictly between 0 and 1; {class_prior!r} was given.")
-    value = float(class_prior)
-    if not 0.0 < value < 1.0:
-        raise ValueError(f"{name} must lie strictly between 0 and 1; {value:g} was given.")
-    return value
 
 
 @dataclass(frozen=True)
@@ -100,7 +78,7 @@ class ClassPriors:
         """All three numbers from the share of positives among the unlabelled rows."""
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        share = _share(unlabelled, "unlabelled")
+        share = check_number("unlabelled", unlabelled, 0.0, 1.0)
         hidden = share * n_u
         population = share if scenario == "case-control" else (n_p + hidden) / (n_p + n_u)
         return cls(population, share, n_p / (n_p + hidden), scenario)
@@ -112,7 +90,7 @@ class ClassPriors:
         """All three numbers from the population's class prior."""
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        prior = _share(population, "population")
+        prior = check_number("population", population, 0.0, 1.0)
         if scenario == "case-control":
             share = prior
         else:
@@ -131,7 +109,7 @@ class ClassPriors:
     ) -> ClassPriors:
         """All three numbers from the labelling frequency, which Elkan and Noto's method estimates."""
         n_p, n_u = _counts(n_positive, n_unlabelled)
-        frequency = _share(label_frequency, "label_frequency")
+        frequency = check_number("label_frequency", label_frequency, 0.0, 1.0)
         if frequency == 0.0:
             raise ValueError("label_frequency must be above 0: there are labelled positives.")
         share = n_p * (1.0 / frequency - 1.0) / n_u
@@ -141,15 +119,6 @@ class ClassPriors:
                 f"positives, but there are only {n_u} unlabelled rows."
             )
         return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
-
-
-def _share(value: object, name: str) -> float:
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, float, np.number)):
-        raise TypeError(f"{name} must be a number between 0 and 1; {value!r} was given.")
-    share = float(value)
-    if not 0.0 <= share <= 1.0:
-        raise ValueError(f"{name} must lie between 0 and 1; {share:g} was given.")
-    return share
 
 
 def _counts(n_positive: int, n_unlabelled: int) -> tuple[int, int]:
@@ -295,10 +264,10 @@ def read_prior(class_prior: KnownPrior, *, n_unlabelled: int = 1_000_000) -> Pri
             raise ValueError(
                 f"class_prior as a tuple must be (low, high) or (value, low, high); it has {len(class_prior)} entries."
             )
-        low, high = (check_class_prior(end) for end in class_prior[-2:])
-        value = check_class_prior(class_prior[0]) if len(class_prior) == 3 else (low + high) / 2.0
+        low, high = (check_share("class_prior", end) for end in class_prior[-2:])
+        value = check_share("class_prior", class_prior[0]) if len(class_prior) == 3 else (low + high) / 2.0
         return Prior(value, low, high)
-    return Prior.exactly(check_class_prior(class_prior))
+    return Prior.exactly(check_share("class_prior", class_prior))
 
 
 def _read_estimate(estimator: Any, margin: float) -> Prior:

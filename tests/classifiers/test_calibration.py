@@ -63,7 +63,7 @@ def test_constant_scores_give_the_prior():
     ("change", "message"),
     [
         ({"method": "platt"}, "method must be one of"),
-        ({"unlabelled_prior": 1.0}, "unlabelled_prior must lie strictly between 0 and 1"),
+        ({"unlabelled_prior": 1.0}, "unlabelled_prior must be a number strictly between 0 and 1"),
         ({"score_positive": [np.nan]}, "score_positive and score_unlabelled must each hold"),
         ({"score_unlabelled": []}, "score_positive and score_unlabelled must each hold"),
     ],

@@ -135,7 +135,7 @@ def test_supervised_risk_is_a_supervised_classifier():
         ({"hidden": (0,)}, "hidden must be a sequence"),
         ({"preset": "mine"}, "preset must be one of"),
         ({"calibration": "platt"}, "calibration must be one of"),
-        ({"class_prior": 1.0}, "class_prior must lie strictly between 0 and 1"),
+        ({"class_prior": 1.0}, "class_prior must be a number strictly between 0 and 1"),
         ({"class_prior": "high"}, "class_prior must be a number strictly between 0 and 1, 'auto'"),
         ({"scenario": "censoring"}, "scenario must be"),
     ],

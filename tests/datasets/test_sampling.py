@@ -233,7 +233,7 @@ def test_replacement_draws_more_than_there_is_without_a_leak(data, seed) -> None
             {"n_positive": 10, "n_unlabelled": 100, "class_prior": 0.01, "n_test": 9},
             r"0 positives among 9 rows \(n_test=9\)",
         ),
-        ({"n_positive": 1, "n_unlabelled": 2, "class_prior": 1.0}, "class_prior must lie strictly between 0 and 1"),
+        ({"n_positive": 1, "n_unlabelled": 2, "class_prior": 1.0}, "class_prior must be a number strictly"),
         ({"n_positive": 0, "n_unlabelled": 2}, "n_positive must be an integer of at least 1; 0 was given"),
         ({"n_positive": 1, "n_unlabelled": 2, "n_test": -1}, "n_test must be an integer of at least 0; -1 was given"),
         (

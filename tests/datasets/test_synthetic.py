@@ -342,7 +342,7 @@ def test_samples_pickle_and_do_not_change() -> None:
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: paper_problem(class_prior=1.0), "class_prior must lie strictly between 0 and 1; 1 was given"),
+        (lambda: paper_problem(class_prior=1.0), "class_prior must be a number strictly between 0 and 1; 1.0"),
         (lambda: paper_problem().posterior([[0.0]]), r"X has 1 column\(s\); this problem has 2"),
         (lambda: paper_problem().sample(0, 10), "n_positive"),
         (lambda: paper_problem().sample(10, 10, scenario="both"), "scenario must be"),

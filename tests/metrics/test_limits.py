@@ -166,7 +166,7 @@ def test_report_prints_and_pickles(sample) -> None:
         ),
         (lambda: pu_f1(Y, np.linspace(0, 1, 100), 0.3), ValueError, "Compare scores with a threshold first"),
         (lambda: pu_roc_auc(Y, np.full(100, np.nan), 0.3), ValueError, "score has 100 NaN or infinite value"),
-        (lambda: pu_roc_auc(Y, np.ones(100), 1.2), ValueError, "class_prior must lie strictly between 0 and 1"),
+        (lambda: pu_roc_auc(Y, np.ones(100), 1.2), ValueError, "class_prior must be a number strictly between 0 and 1"),
         (lambda: pu_roc_auc(Y, np.ones(100), None), ValueError, "roc_auc needs class_prior"),
         (lambda: pu_roc_auc(Y, np.ones(100), (0.6, 0.2)), ValueError, "low <= value <= high"),
         (lambda: pu_roc_auc(Y, np.ones(100), (0.6,)), ValueError, "it has 1 entries"),

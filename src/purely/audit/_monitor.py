@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike
 from scipy.special import kolmogorov, stdtr
 
 from purely.audit._design import read_probability
-from purely.checks import check_number, dense, level_to_z
-from purely.class_prior import check_class_prior
+from purely.checks import check_number, check_share, dense, level_to_z
 from purely.metrics import PUEstimate
 from purely.typing import Floats, Matrix
 
@@ -138,7 +137,7 @@ class Monitor:
     most_compared: ClassVar[int] = 5000
 
     def __post_init__(self) -> None:
-        check_class_prior(self.alpha, "alpha")
+        check_share("alpha", self.alpha)
         check_number("the number of rows of the reference", read_probability(self.reference.probability).size, FEWEST)
 
     def look(self, batch: Batch, *, level: float = 0.9) -> Look:

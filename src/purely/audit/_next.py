@@ -25,8 +25,7 @@ from scipy.special import expit
 
 from purely.audit._design import every_step, inclusion_probabilities, read_probability, row_sizes
 from purely.audit._posterior import Pool, group_pool, prior_law
-from purely.checks import RandomState, check_choice, check_number, draw_seed
-from purely.class_prior import check_class_prior
+from purely.checks import RandomState, check_choice, check_number, check_share, draw_seed
 from purely.classifiers.thresholds import check_threshold
 from purely.crossfit import model_says
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
@@ -120,7 +119,7 @@ def next_to_label(
     if n > q.size:
         raise ValueError(f"n must be at most the {q.size} rows of the pool; {n} was given.")
     rng = np.random.default_rng(draw_seed(random_state))
-    at = check_threshold(getattr(model, "threshold", 0.5)) if threshold is None else check_class_prior(threshold)
+    at = check_threshold(getattr(model, "threshold", 0.5)) if threshold is None else check_share("threshold", threshold)
     above = q > at if goal == "precision" else np.ones(q.size, dtype=bool)
     if not above.any():
         raise ValueError(f"no row of the pool is above the threshold {at:g}; give a lower one.")

@@ -18,8 +18,8 @@ from purely.audit._posterior import Pool, Posterior, draw_posterior, group_pool,
 from purely.audit._recalibrated import RecalibratedClassifier, calibration_of
 from purely.audit._refinement import Refinement, fit_refinement, relevance_of
 from purely.calibration import ScoreCalibration
-from purely.checks import level_to_z
-from purely.class_prior import Prior, check_class_prior
+from purely.checks import check_share, level_to_z
+from purely.class_prior import Prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
 from purely.typing import Estimator, Floats, Mask, Matrix
@@ -186,7 +186,7 @@ class AuditResult:
         self, name: str, functional: Functional, threshold: float | None = None, legal: tuple[float, float] = (0.0, 1.0)
     ) -> PUEstimate:
         """Median of the draws, with an interval that reaches over all labels that missing ones could have."""
-        called = self.probability > (0.5 if threshold is None else check_class_prior(threshold, "threshold"))
+        called = self.probability > (0.5 if threshold is None else check_share("threshold", threshold))
         n, m = float(self.sample.n_pool), float(called.sum())
         if threshold is not None and m == 0.0:
             nan = float("nan")
@@ -238,8 +238,8 @@ class AuditResult:
         float
             NaN, with a :class:`purely.exceptions.PromiseWarning`, where no threshold can promise it.
         """
-        precision = check_class_prior(precision, "precision")
-        confidence = check_class_prior(confidence, "confidence")
+        precision = check_share("precision", precision)
+        confidence = check_share("confidence", confidence)
         return promised_cut(self._supposed(0.0), precision, confidence)
 
     def recalibrated(self, model: Estimator, X: Matrix | None = None) -> RecalibratedClassifier:

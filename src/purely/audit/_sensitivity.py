@@ -19,8 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from purely.checks import check_number
-from purely.class_prior import check_class_prior
+from purely.checks import check_number, check_share
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
@@ -103,8 +102,8 @@ class Sensitivity:
             raise ValueError("give one conclusion: precision= (at least) or share= (at most).")
         if precision is not None:
             now = self.at(1.0).precision
-            return max(1.0, now.low / check_class_prior(precision, "precision"))
-        most = check_class_prior(share, "share")
+            return max(1.0, now.low / check_share("precision", precision))
+        most = check_share("share", share)
         low, high = 1.0, 1e6
         if self.at(high).share.high <= most:
             return float("inf")
@@ -172,7 +171,7 @@ def sensitivity(
     True
     """
     gamma = check_number("gamma", gamma, 1.0)
-    at = check_threshold(getattr(model, "threshold", 0.5)) if threshold is None else check_class_prior(threshold)
+    at = check_threshold(getattr(model, "threshold", 0.5)) if threshold is None else check_share("threshold", threshold)
     if X is None:
         table = getattr(model, "oof_table_", None)
         if table is None:

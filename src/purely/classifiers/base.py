@@ -15,7 +15,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from purely.base import PUEstimator, with_parameters
 from purely.checks import check_share
-from purely.class_prior import ClassPriors, Prior, PriorParameter, check_class_prior, read_prior
+from purely.class_prior import ClassPriors, Prior, PriorParameter, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
 from purely.classifiers.thresholds import check_threshold, threshold_for_cost
@@ -106,7 +106,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
                 "class_prior must be a number strictly between 0 and 1, 'auto', a Prior, or an estimator with fit and "
                 f"class_prior_; {given!r} was given."
             )
-        prior = given if isinstance(given, Prior) else Prior.exactly(check_class_prior(given))
+        prior = given if isinstance(given, Prior) else Prior.exactly(check_share("class_prior", given))
         self.prior_estimator_ = None
         return self._use_prior(prior, self._priors_of(labels, population=prior.value), labels, estimated=False)
 

@@ -24,8 +24,8 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 from sklearn.utils import check_array
 
-from purely.checks import RandomState, check_number, draw_seed, refuse_huge
-from purely.class_prior import ClassPriors, check_class_prior
+from purely.checks import RandomState, check_number, check_share, draw_seed, refuse_huge
+from purely.class_prior import ClassPriors
 from purely.datasets._densities import Density, SelectedGaussian, integrate_line
 from purely.labels import Scenario, check_scenario
 from purely.typing import Floats, Indices
@@ -164,7 +164,7 @@ class PUProblem:
     name: str = "problem"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "class_prior", check_class_prior(self.class_prior))
+        object.__setattr__(self, "class_prior", check_share("class_prior", self.class_prior))
         if self.positive.n_features != self.negative.n_features:
             raise ValueError(
                 f"positive and negative must have the same dimension; they have {self.positive.n_features} "

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
-from purely.checks import RandomState, check_choice, check_number, refuse_length
-from purely.class_prior import ClassPriors, check_class_prior
+from purely.checks import RandomState, check_choice, check_number, check_share, refuse_length
+from purely.class_prior import ClassPriors
 from purely.datasets._problem import draw_count, generator
 from purely.datasets.labelling import Labelling, Mechanism, inclusion, pick, ranks
 from purely.labels import Scenario, check_scenario, read_labels
@@ -226,7 +226,7 @@ def make_pu(
         )
     exact = check_choice("counts", counts, ("exact", "binomial")) == "exact"
     single = check_scenario(scenario) == "single-sample"
-    prior = float(positive.mean()) if class_prior is None else check_class_prior(class_prior)
+    prior = float(positive.mean()) if class_prior is None else check_share("class_prior", class_prior)
     rng = generator(random_state)
     how = labelling if isinstance(labelling, Labelling) else Labelling(labelling)
     rank, how = ranks(how, X, positive, rng)

@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from purely.audit import AuditResult, Monitor, Sensitivity, sensitivity
-from purely.checks import check_number
-from purely.class_prior import check_class_prior
+from purely.checks import check_number, check_share
 from purely.crossfit import last_step
 from purely.plotting.common import Display
 from purely.plotting.style import ESTIMATE, POSITIVE, UNLABELLED, Axes, label, number, percent, remark, remark_height
@@ -232,7 +231,7 @@ class SensitivityDisplay(Display):
         negatives are negative. With `share` the conclusion is that the share of positives is at most that.
         """
         value = ranges.share.value
-        most = min(2.0 * value, (1.0 + value) / 2.0) if share is None else check_class_prior(share, "share")
+        most = min(2.0 * value, (1.0 + value) / 2.0) if share is None else check_share("share", share)
         return cls(ranges, most, check_number("largest", largest, 1.1))
 
     @classmethod

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import with_parameters
-from purely.class_prior import check_class_prior
+from purely.checks import check_share
 from purely.labels import check_scenario
 from purely.smi.inference import InformationInterval, SMIInterval, fold_interaction_variance, information_interval
 from purely.smi.linear import LinearRatio
@@ -252,7 +252,7 @@ class PNSMI(LinearRatio):
         # the same prior in every fold: folds are dealt out by class, so their own shares differ by rounding only
         n_negative, n_positive = self.sums_.count.sum(axis=1)
         given = self.class_prior
-        prior = n_positive / (n_positive + n_negative) if given is None else check_class_prior(given)
+        prior = n_positive / (n_positive + n_negative) if given is None else check_share("class_prior", given)
         self.class_prior_ = float(prior)
         return Equations(lambda count: np.array([1.0 - prior, prior]) / np.maximum(count, 1.0), class_means)
 

@@ -38,8 +38,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import RandomState, check_number, draw_seed, level_to_z
-from purely.class_prior import check_class_prior
+from purely.checks import RandomState, check_number, check_share, draw_seed, level_to_z
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
 from purely.smi.objective import information_from_objective, ratio_objective
@@ -107,7 +106,7 @@ class InformationInterval(Sentence):
 
     def smi(self, class_prior: float) -> SMIInterval:
         """The interval of the SMI at a given class prior."""
-        theta = check_class_prior(class_prior)
+        theta = check_share("class_prior", class_prior)
         odds = theta / (1.0 - theta)
         return SMIInterval(
             self.information * odds, self.standard_error * odds, self.low * odds, self.high * odds, self.level, theta

@@ -15,8 +15,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import PUEstimator, number, one_of, parameter, with_parameters
-from purely.checks import RandomState, draw_seed, refuse_huge, refuse_length
-from purely.class_prior import check_class_prior
+from purely.checks import RandomState, check_share, draw_seed, refuse_huge, refuse_length
 from purely.exceptions import SearchBoundWarning
 from purely.folds import deal_folds, stream_folds
 from purely.labels import PULabels, read_labels
@@ -274,7 +273,7 @@ class LinearRatio(PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        return np.clip(check_class_prior(class_prior) * self.density_ratio(X), 0.0, 1.0)
+        return np.clip(check_share("class_prior", class_prior) * self.density_ratio(X), 0.0, 1.0)
 
 
 def _check_folds(folds: ArrayLike, labels: PULabels) -> Indices:

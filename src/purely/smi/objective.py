@@ -28,7 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.class_prior import check_class_prior
+from purely.checks import check_share
 from purely.typing import Floats, Mask
 
 
@@ -87,7 +87,7 @@ def smi_from_information(information: float, class_prior: float) -> float:
     >>> round(smi_from_information(0.1, class_prior=0.75), 3)
     0.3
     """
-    theta = check_class_prior(class_prior)
+    theta = check_share("class_prior", class_prior)
     return float(information) * theta / (1.0 - theta)
 
 
@@ -99,7 +99,7 @@ def pn_smi(objective_positive: float, objective_negative: float, class_prior: fl
     .. math:: \sum_y p(y) \Big( \int w_y p(x \mid y) dx - \tfrac12 \int w_y^2 p(x) dx - \tfrac12 \Big)
               = \sum_y p(y) \big( -J_y - \tfrac12 \big).
     """
-    theta = check_class_prior(class_prior)
+    theta = check_share("class_prior", class_prior)
     return float(
         theta * information_from_objective(objective_positive)
         + (1.0 - theta) * information_from_objective(objective_negative)
