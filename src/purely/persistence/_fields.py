@@ -35,8 +35,12 @@ class Misfit(Exception):  # noqa: N818 - callers never see it
     """A value that its place in a model does not allow; becomes one of the errors above, with the name of the file."""
 
 
-class Untrusted(Exception):  # noqa: N818 - callers never see it
-    """A class or function that is neither one of ours nor trusted; its argument lists the names."""
+def untrusted(names: list[str]) -> ModelFileError:
+    """What is said of classes and functions that are neither ours nor trusted."""
+    return ModelFileError(
+        f"the file holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code of "
+        "these classes is then run with whatever the file holds."
+    )
 
 
 #: What `json` reads and writes.
@@ -54,9 +58,7 @@ WIDEST = LARGEST_LISTED = 2**24
 #: Characters of a text within JSON; longer ones of other packages' objects are kept as arrays.
 LONGEST_TEXT = 100_000
 #: Types of numbers, by the names that safetensors gives them.
-TYPES = {
-    f"{kind.upper()}{8 * n}": np.dtype(f"<{kind}{n}") for kind in "iuf" for n in (1, 2, 4, 8) if kind != "f" or n > 1
-}
+TYPES = {f"{k.upper()}{8 * n}": np.dtype(f"<{k}{n}") for k in "iuf" for n in (1, 2, 4, 8) if k != "f" or n > 1}
 TYPES["BOOL"] = np.dtype(bool)
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
 #: What a field reads where a value does not fit; the field's own words then say what would.
@@ -93,7 +95,7 @@ class Store:
 class Place:
     """Where a value stands: its path, the lengths that are known around it, and what belongs to the whole model."""
 
-    store: Store
+    store: Store = field(default_factory=Store)
     path: str = ""
     lengths: dict[str, int] = field(default_factory=dict)
     depth: int = 0
@@ -104,9 +106,9 @@ class Place:
         step = f"[{key}]" if isinstance(key, int) else f".{key}" if self.path else key
         return Place(self.store, self.path + step, self.lengths, self.depth + 1)
 
-    def inside(self, **lengths: int) -> Place:
+    def inside(self) -> Place:
         """The same place, seen from within an object: it has lengths of its own."""
-        return Place(self.store, self.path, lengths, self.depth)
+        return Place(self.store, self.path, {}, self.depth)
 
     def need(self, condition: object, words: str) -> None:
         """Refuse what stands here, in these words, unless the condition holds."""
@@ -151,11 +153,8 @@ class Field:
 
 def either(*options: Field) -> Field:
     """The first of several kinds whose tags JSON has."""
-
-    def read(node: Json, at: Place) -> Any:
-        return next(option for option in options if option.takes(node)).read(node, at)
-
-    return Field(tuple(t for o in options for t in o.tags), " or ".join(o.words for o in options), read)
+    tags, words = tuple(t for o in options for t in o.tags), " or ".join(o.words for o in options)
+    return Field(tags, words, lambda node, at: next(o for o in options if o.takes(node)).read(node, at))
 
 
 NOTHING = Field(("NoneType",), "None", lambda node, at: None)
@@ -249,16 +248,13 @@ def pairs(key: Field, of: Field) -> Field:
 
 def record(fields: Mapping[str, Field]) -> Field:
     """A dictionary with keys of its own."""
-
-    def read(node: Json, at: Place) -> dict[str, Any]:
-        at.need(isinstance(node["dict"], dict), "must be a dictionary of names")
-        return read_fields(node["dict"], fields, (), at)
-
-    return Field(("dict",), f"a dictionary of {', '.join(fields)}", read)
+    words = f"a dictionary of {', '.join(fields)}"
+    return Field(("dict",), words, lambda node, at: read_fields(node["dict"], fields, (), at))
 
 
 def read_fields(node: Json, fields: Mapping[str, Field], optional: Any, at: Place) -> dict[str, Any]:
     """Values by name: none that is not declared, none missing that is not optional."""
+    at.need(isinstance(node, dict), "must be a dictionary of names")
     unknown = next((name for name in node if name not in fields), None)
     at.need(unknown is None, f"holds {shown(unknown, 60)!r}, which is not declared")
     lacking = next((name for name in fields if name not in node and name not in optional), None)

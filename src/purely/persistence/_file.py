@@ -20,9 +20,9 @@ from purely.files import shown
 from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
 
 from purely.persistence._fields import (  # isort: skip
-    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, Untrusted, many, pairs,
+    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, many, pairs, untrusted,
 )  # fmt: skip
-from purely.persistence._foreign import find_trusted, write
+from purely.persistence._objects import find_trusted, write
 from purely.persistence._vocabulary import MODEL, NAME
 
 __all__ = ["ModelDescription", "describe", "load", "save"]
@@ -159,7 +159,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
             )
         foreign = _FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))
         if not known.keys() >= set(foreign):
-            raise Untrusted(foreign)
+            raise untrusted(foreign)
         model = MODEL(file.document.get("model"), Place(Store(file.arrays, known)))
         if file.arrays:
             raise Misfit(f"{len(file.arrays)} arrays of it belong to nothing")
@@ -283,14 +283,9 @@ def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
     """An open model file; whatever is wrong with it is said in one sentence that names it."""
     target = shown(os.fspath(path), 300)
     try:
-        with _container.open_model_file(Path(os.fspath(path))) as file:
-            yield file
-    except Untrusted as untrusted:
-        (names,) = untrusted.args
-        raise ModelFileError(
-            f"{target} holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code "
-            "of these classes is then run with whatever the file holds."
-        ) from None
+        yield _container.read(Path(os.fspath(path)))
+    except OSError as error:
+        raise ModelFileError(f"{target} cannot be read: {error.strerror or error}. Check its permissions.") from None
     except Misfit as misfit:
         raise ModelFileError(f"{target} is damaged or forged: {misfit}. Use one that purely.save wrote.") from None
     except ModelFileError as error:
