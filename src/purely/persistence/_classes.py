@@ -14,7 +14,7 @@ import numpy as np
 from purely.persistence._fields import (  # isort: skip
     FLAG, STARTS, Place, array, either, ints, many, none_or, number, pairs, row, text, whole, word,
 )  # fmt: skip
-from purely.persistence._objects import FOREIGN, State, make, part
+from purely.persistence._objects import FOREIGN, State, part
 from purely.persistence._sklearn import FOREST, check_sums, taken_forest
 
 from purely.persistence._vocabulary import (  # isort: skip
@@ -197,12 +197,6 @@ _classifier("TwoStepPUClassifier", f"{_MAPPED} estimator_ reliable_negative_")
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-def _make_column(cls: Any, state: State) -> Any:
-    made = make(cls, state)
-    made.check()
-    return made
-
-
 def _check_report(state: State, at: Place) -> None:
     found = sum(plan.n_features for plan in state["columns"])
     at.need(found == state["n_features"] > 0, "has another number of features than it says")
@@ -215,7 +209,7 @@ def _check_encoder(state: State, at: Place) -> None:
 
 _KINDS = ("number", "boolean", "date", "category", "text", "vector", "sparse", "dropped")
 
-declare("purely.tables:ColumnPlan", make=_make_column, **each("name action warning form", NAME), kind=word(*_KINDS),
+declare("purely.tables:ColumnPlan", **each("name action warning form", NAME), kind=word(*_KINDS),
     n_missing=COUNT, **each("missing other", FLAG), places=ints(None), **each("fill centre weights", array(None)),
     scale=array(None, low=1e-300), origin=whole(-(2**62), 2**62), levels=many(text()))
 declare("purely.tables:EncodingReport", check=_check_report, columns=many(part("ColumnPlan")),

@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.files import replacing, shown
-from purely.persistence._fields import TYPE_NAMES, TYPES, ModelFileError, UnsupportedModelError
+from purely.persistence._fields import TYPE_NAMES, TYPES, Array, ModelFileError, UnsupportedModelError
 
 #: Version of the format; 1 was that of the development versions before 0.1.
 FORMAT = 2
@@ -37,7 +36,7 @@ _OTHERS = {
 _GIVE = "give the path of a model that purely.save or 'purely fit' has written"
 
 
-def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def write(path: Path, document: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Write a document and its arrays; the largest items come first, so that every array is aligned."""
     table: dict[str, Any] = {}
     contents, end = [], 0
@@ -63,7 +62,7 @@ class ModelFile:
     """A file whose header has been read and whose checksum is right."""
 
     document: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, Array]
     sha256: str
     n_bytes: int
 

@@ -43,8 +43,8 @@ def untrusted(names: list[str]) -> ModelFileError:
     )
 
 
-#: What `json` reads and writes.
-Json = Any
+#: What `json` reads and writes, and arrays of any type.
+Json, Array = Any, NDArray[Any]
 #: A length of an array: a name that others share, a number, or None for any.
 Length = str | int | None
 
@@ -61,6 +61,7 @@ LONGEST_TEXT = 100_000
 TYPES = {f"{k.upper()}{8 * n}": np.dtype(f"<{k}{n}") for k in "iuf" for n in (1, 2, 4, 8) if k != "f" or n > 1}
 TYPES["BOOL"] = np.dtype(bool)
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
+_NAMED = {"f": "floats", "iu": "integers", "b": "truth values"}
 #: What a field reads where a value does not fit; the field's own words then say what would.
 UNFIT: Any = object()
 _LISTED = re.compile(r"\|O|<U[1-9]\d{0,3}")
@@ -85,7 +86,7 @@ class Store:
         Objects that have been read and their lengths, by the objects' identity.
     """
 
-    arrays: MutableMapping[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: MutableMapping[str, Array] = field(default_factory=dict)
     trusted: Mapping[str, Any] = field(default_factory=dict)
     foreign: set[str] = field(default_factory=set)
     lengths: dict[int, tuple[Any, dict[str, int]]] = field(default_factory=dict)
@@ -105,10 +106,6 @@ class Place:
         self.need(self.depth < DEEPEST, f"holds itself, or values nested more than {DEEPEST} deep")
         step = f"[{key}]" if isinstance(key, int) else f".{key}" if self.path else key
         return Place(self.store, self.path + step, self.lengths, self.depth + 1)
-
-    def inside(self) -> Place:
-        """The same place, seen from within an object: it has lengths of its own."""
-        return Place(self.store, self.path, {}, self.depth)
 
     def need(self, condition: object, words: str) -> None:
         """Refuse what stands here, in these words, unless the condition holds."""
@@ -274,14 +271,14 @@ def array(
 ) -> Field:
     """An array of floats ("f"), integers ("iu"), truth values ("b") or several of these."""
 
-    def read(node: Json, at: Place) -> NDArray[Any]:
+    def read(node: Json, at: Place) -> Array:
         stored: Any = at.store.arrays.pop(at.path, None)
         dtype: Any = TYPES.get(str(node["array"]))
         if stored is None or dtype is None or dtype.kind not in kind:
             return UNFIT
         # The order of memory decides how sums are rounded; integers are stored in the smallest type that holds them.
         stored = stored.T if node.get("order") == "F" else stored
-        made: NDArray[Any] = stored.astype(dtype, copy=False)
+        made: Array = stored.astype(dtype, copy=False)
         same = stored.dtype == dtype or (stored.dtype.kind == dtype.kind and (stored == made).all())
         if not same or (not free and made.ndim != len(shape)):
             return UNFIT
@@ -295,9 +292,7 @@ def array(
         return made
 
     free = kind == "biuf" and not shape
-    named = {"f": "floats", "iu": "integers", "b": "truth values"}.get(kind, "numbers")
-    words = f"an array of {named} with {len(shape)} axes"
-    return Field(("array",), words, read)
+    return Field(("array",), f"an array of {_NAMED.get(kind, 'numbers')} with {len(shape)} axes", read)
 
 
 def ints(*shape: Length, **bounds: Any) -> Field:
@@ -308,7 +303,7 @@ def ints(*shape: Length, **bounds: Any) -> Field:
 def items(of: Field, length: Length = None) -> Field:
     """An array of labels or names, item by item."""
 
-    def read(node: Json, at: Place) -> NDArray[Any]:
+    def read(node: Json, at: Place) -> Array:
         code, listed = str(node.get("dtype")), node["items"]
         at.need(_LISTED.fullmatch(code) and isinstance(listed, list), "must be an array of text or objects")
         at.need(np.dtype(code).itemsize * len(listed) <= LARGEST_LISTED, "is too large to be listed item by item")

@@ -244,7 +244,9 @@ def describe(path: PathLike) -> ModelDescription:
     """
     with _opened(path) as file:
         try:
-            parts = _parts(file.document["model"])
+            node = file.document["model"]
+            steps = {f"{shown(name, 300)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}
+            parts = {"": node, **steps}
             held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
             classes = [shown(part.get("class", part.get("foreign")), 100) for part in parts.values()]
             columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
@@ -265,11 +267,6 @@ def describe(path: PathLike) -> ModelDescription:
 
 
 _NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
-
-
-def _parts(node: Any) -> dict[str, Any]:
-    """A model and the steps that it may have, under the start of their parameters' names."""
-    return {"": node, **{f"{shown(name, 300)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
 
 
 def _is_setting(name: str, value: Any) -> bool:

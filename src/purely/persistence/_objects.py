@@ -12,20 +12,19 @@ import math
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from purely.files import shown
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, LONGEST_TEXT, NOTHING, TYPE_NAMES, Field, Json, Misfit, Place, array, either, items, many, number, pairs,
-    read_fields, text, untrusted, word,
+    FLAG, LONGEST_TEXT, NOTHING, TYPE_NAMES, Array, Field, Json, Misfit, Place, array, either, items, many, number,
+    pairs, read_fields, text, untrusted, word,
 )  # fmt: skip
 
 State = dict[str, Any]
@@ -36,6 +35,8 @@ def make(cls: Any, state: State) -> Any:
     names = cls._get_param_names() if issubclass(cls, BaseEstimator) else state
     made = cls(**{name: state.pop(name) for name in list(names) if name in state})
     vars(made).update(state)
+    if hasattr(made, "check"):  # what a class knows of itself, it says
+        made.check()
     return made
 
 
@@ -114,7 +115,7 @@ def part(*names: str, **lengths: str) -> Field:
     def read(node: Json, at: Place) -> Any:
         schema = SCHEMAS.get(node["class"]) if isinstance(node["class"], str) else None
         at.need(schema is not None and (names or schema.settings), f"must be {words}")
-        inner = at.inside()
+        inner = replace(at, lengths={})  # an object has lengths of its own
         made = schema.read(node, inner)  # type: ignore[union-attr]
         at.store.lengths[id(made)] = made, inner.lengths
         for own in lengths.keys() & inner.lengths:
@@ -155,7 +156,7 @@ def write(value: Any, at: Place) -> Json:
     return _write_foreign(value, at)
 
 
-def _write_array(value: NDArray[Any], at: Place) -> Json:
+def _write_array(value: Array, at: Place) -> Json:
     """An array in little-endian order; integers in the smallest type that holds them all."""
     dtype = kind = value.dtype.newbyteorder("<")
     turned = value.flags.f_contiguous and not value.flags.c_contiguous
@@ -171,7 +172,7 @@ def _write_array(value: NDArray[Any], at: Place) -> Json:
 # -- other packages ----------------------------------------------------------------------------------------------------
 
 
-def _torch_tensor(values: NDArray[Any], learnt: bool, parameter: bool) -> Any:
+def _torch_tensor(values: Array, learnt: bool, parameter: bool) -> Any:
     """A tensor, or a parameter of a module."""
     import torch
 

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn._loss.loss import HalfBinomialLoss
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
@@ -20,37 +19,33 @@ from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, STARTS, WIDEST, Field, Json, Length, Misfit, Place, array, either, ints, many, none_or, number,
-    pairs, record, row, text, whole, word,
+    FLAG, NOTHING, STARTS, WIDEST, Array, Field, Json, Length, Misfit, Place, array, either, ints, many, none_or,
+    number, pairs, record, row, text, whole, word,
 )  # fmt: skip
 from purely.persistence._objects import FOREIGN, State, make, part
 from purely.persistence._vocabulary import ANY_CURVE, COUNT, MODEL, NAME, NUMBER, declare, each, estimator, labels
 
-Ints = NDArray[np.int64]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 # -- trees -------------------------------------------------------------------------------------------------------------
 
-_NUMBER, _ANY, _COUNT = array("nodes"), array("nodes", finite=False), ints("nodes", low=0)
-_EITHER, _ZERO = ints("nodes", low=0, high=1), ints("nodes", low=0, high=0)
-_CHILD = ints("nodes", low=-1)
+_COUNT, _EITHER = ints("nodes", low=0), ints("nodes", low=0, high=1)
 # fmt: off
 #: Parts of a node, and where each tree starts; of a decision tree also the shares of the classes. A threshold is
 #: infinite where only missing values go the other way.
 SPLITS = {
-    "starts": STARTS, "left_child": _CHILD, "right_child": _CHILD, "feature": ints("nodes", low=-2),
-    "threshold": _ANY, "impurity": _NUMBER, "n_node_samples": _COUNT, "missing_go_to_left": _EITHER,
-    "weighted_n_node_samples": array("nodes", low=0.0), "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6),
-}
+    "starts": STARTS, **each("left_child right_child", ints("nodes", low=-1)), "feature": ints("nodes", low=-2),
+    "threshold": array("nodes", finite=False), "impurity": array("nodes"), "n_node_samples": _COUNT,
+    "missing_go_to_left": _EITHER, "weighted_n_node_samples": array("nodes", low=0.0),
+    "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6)}
 BOOSTED = {
-    "starts": STARTS, "value": _NUMBER, "count": _COUNT, "feature_idx": ints("nodes", low=0, below="d"),
-    "depth": _COUNT, "num_threshold": _ANY, "missing_go_to_left": _EITHER, "left": _COUNT,
-    "right": _COUNT, "gain": _ANY, "is_leaf": _EITHER, "bin_threshold": _COUNT,
-    "is_categorical": _ZERO, "bitset_idx": _ZERO,
-}
+    "starts": STARTS, **each("count depth left right bin_threshold", _COUNT), "value": array("nodes"),
+    "feature_idx": ints("nodes", low=0, below="d"), **each("num_threshold gain", array("nodes", finite=False)),
+    **each("missing_go_to_left is_leaf", _EITHER), **each("is_categorical bitset_idx", ints("nodes", low=0, high=0))}
 # fmt: on
 
 
-def pack(nodes: Sequence[NDArray[Any]], fields: dict[str, Field], **more: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def pack(nodes: Sequence[Array], fields: dict[str, Field], **more: Array) -> dict[str, Array]:
     """The parts of all trees' nodes, and where each tree starts."""
     whole: Any = np.concatenate(nodes)
     parts = {"starts": np.cumsum([0, *map(len, nodes)]), **{name: whole[name] for name in whole.dtype.names}, **more}
@@ -59,13 +54,13 @@ def pack(nodes: Sequence[NDArray[Any]], fields: dict[str, Field], **more: NDArra
     return parts
 
 
-def pack_trees(trees: Sequence[Tree]) -> dict[str, NDArray[Any]]:
+def pack_trees(trees: Sequence[Tree]) -> dict[str, Array]:
     """Decision trees of one output as arrays."""
     states = [tree.__getstate__() for tree in trees]
     return pack([s["nodes"] for s in states], SPLITS, shares=np.concatenate([s["values"][:, 0] for s in states]))
 
 
-def _records(parts: State, dtype: Any, at: Place) -> tuple[NDArray[Any], Ints]:
+def _records(parts: State, dtype: Any, at: Place) -> tuple[Array, Ints]:
     """Nodes of all trees as one array of records, and where each tree starts."""
     made = np.zeros(at.lengths["nodes"], dtype)
     at.need(parts.keys() >= set(made.dtype.names), "is laid out otherwise in the scikit-learn installed here")
@@ -75,7 +70,7 @@ def _records(parts: State, dtype: Any, at: Place) -> tuple[NDArray[Any], Ints]:
     return made, parts["starts"].astype(np.int64)
 
 
-def _parents(left: Ints, right: Ints, columns: Ints, threshold: NDArray[Any], starts: Ints, at: Place) -> Ints:
+def _parents(left: Ints, right: Ints, columns: Ints, threshold: Array, starts: Ints, at: Place) -> Ints:
     """The parent of every node, the first of a tree being its own; no path leaves its tree, or never ends.
 
     The children of a leaf are -1; every other node has two, a column and a threshold.
@@ -251,8 +246,8 @@ def _take_sparse(matrix: Any) -> State:
 
 
 def _make_sparse(cls: Any, state: State) -> Any:
-    parts = (state["data"], state["indices"].astype(np.int32), state["starts"].astype(np.int32))
-    return cls(parts, shape=state["shape"])
+    places = (state[name].astype(np.int32) for name in ("indices", "starts"))
+    return cls((state["data"], *places), shape=state["shape"])
 
 
 def _check_sparse(state: State, at: Place) -> None:
