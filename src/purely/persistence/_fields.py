@@ -43,8 +43,9 @@ def untrusted(names: list[str]) -> ModelFileError:
     )
 
 
-#: What `json` reads and writes, and arrays of any type.
-Json, Array = Any, NDArray[Any]
+#: What `json` reads and writes.
+Json = Any
+Array = NDArray[Any]
 #: A length of an array: a name that others share, a number, or None for any.
 Length = str | int | None
 
