@@ -150,7 +150,7 @@ _MAPPED = f"{_META} _map oof_probability_"
 _INSIDE = each("class_prior_ unlabelled_prior_", INSIDE)
 
 
-def _classifier(name: str, names: str, **more: Any) -> None:
+def _classifier(name: str, names: str, /, **more: Any) -> None:
     names = f"classes_ {_PRIOR} prior_estimator_ oof_table_? {names}"
     estimator(f"purely.classifiers:{name}", names, **_INSIDE, **more)
 

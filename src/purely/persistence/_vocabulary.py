@@ -74,7 +74,7 @@ FITTED = {
 # fmt: on
 
 
-def declare(home: str, names: str = "", *, left_out: str = "", **more: Any) -> None:
+def declare(home: str, names: str = "", /, **more: Any) -> None:
     """Let model files hold a class.
 
     Parameters
@@ -83,20 +83,19 @@ def declare(home: str, names: str = "", *, left_out: str = "", **more: Any) -> N
         Where the class is, ``"module:class"``.
     names : str
         Attributes that are known by name (`FITTED`); a question mark follows what an object need not have.
-    left_out : str
-        Attributes that are not saved. A checkpoint never is: it is a path of the machine that trained the model.
     **more
-        Fields of all other attributes. And `check`, a function of (values by name, place) that refuses values that do
-        not agree with each other; `take` and `make`, what an object holds and an object of that, where it is more than
-        its attributes; `called`, what files call the class, where that is not its name today.
+        Fields of all other attributes. And `left_out`, names of attributes that are not saved (a checkpoint never is:
+        it is a path of the machine that trained the model); `check`, a function of (values by name, place) that refuses
+        values that do not agree with each other; `take` and `make`, what an object holds and an object of that, where
+        it is more than its attributes; `called`, what files call the class, where that is not its name today.
     """
-    options = {name: more.pop(name) for name in ("called", "check", "take", "make") if name in more}
-    optional = frozenset(name[:-1] for name in names.split() if name.endswith("?"))
-    own = {name: FITTED[name] for name in names.replace("?", "").split() if name in FITTED} | more
-    name, without = options.pop("called", home.partition(":")[2]), frozenset(f"checkpoint {left_out}".split())
-    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), optional, without, **options)
+    name, left_out = more.pop("called", home.partition(":")[2]), more.pop("left_out", "").split()
+    options = {key: more.pop(key) for key in ("check", "take", "make") if key in more}
+    optional, without = {n[:-1] for n in names.split() if n.endswith("?")}, frozenset([*left_out, "checkpoint"])
+    own = {n: FITTED[n] for n in names.replace("?", "").split() if n in FITTED} | more
+    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), frozenset(optional), without, **options)
 
 
-def estimator(home: str, names: str = "", **more: Any) -> None:
+def estimator(home: str, names: str = "", /, **more: Any) -> None:
     """Let model files hold a class of estimators, which know the columns of their rows."""
     declare(home, f"n_features_in_ feature_names_in_? _sklearn_output_config? {names}", **more)
