@@ -148,6 +148,14 @@ def work(seed: int, first: int, n: int, end: float) -> None:
             print(json.dumps(try_case(number, seed, Path(name), Path(models))), flush=True)
 
 
+def _say(found: list[dict[str, object]]) -> None:
+    """A line for each problem as it comes and for each 500 tables: a run that is cut off has said how far it came."""
+    if found[-1]["problems"]:
+        print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    if len(found) % 500 == 0:
+        print(f"{len(found):,} tables", file=sys.stderr, flush=True)
+
+
 def _pass_on(stream: IO[str], lines: queue.Queue[str]) -> None:
     """Put the lines of a stream into a queue as they come, and "" after the last."""
     for line in stream:
@@ -191,12 +199,14 @@ def fuzz_tables(n: int, seed: int, minutes: float = 1e6) -> dict[str, object]:
         while line := _next_line(lines, worker.pid):
             found.append(json.loads(line))
             first += 1
+            _say(found)
         worker.kill()
         status = worker.wait()
         if first < n and time.time() < end:
             what = "it hung" if line is None else f"the process ended with {status}"
             found.append({"case": first, "what": what, "fitted": False, "scored": False, "problems": [what]})
             first += 1
+            _say(found)
     return {
         "tables": len(found),
         "fitted and scored": sum(bool(case["fitted"]) for case in found),

@@ -17,7 +17,7 @@ from sklearn.base import BaseEstimator, clone
 import purely
 from purely.classifiers import PULeastSquaresClassifier
 from purely.persistence import describe
-from purely.persistence._schema import SCHEMAS
+from purely.persistence._objects import SCHEMAS
 from tests.persistence.files import get, places, take_apart
 from tests.persistence.models import answers, numbers
 from tests.test_common import everything_public

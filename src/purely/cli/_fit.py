@@ -80,6 +80,7 @@ def app(
     check_output(out, files.paths, endings=(), force=force)
     with replacing(out):  # nobody else may write it from here on
         data = load_training(session, files, reading, sampling)
+        _refuse_names(data)
         said = scenario_of(session, scenario, files)
         chosen = choose_size(session, size, data, device)
         unfinished = out.with_name(f".{out.name}.purely-resume")
@@ -99,6 +100,16 @@ def app(
     described = _describe(session, data, model, chosen, said)
     session.say("", f"The model is in {out}")
     session.finish({**data.summary(), **described, "scenario": said, "model": str(out)})
+
+
+def _refuse_names(data: TrainingData) -> None:
+    """Refuse names of columns that no model file takes before the training, not after it."""
+    for name in map(str, data.encoder.feature_names_in_):
+        if len(name) > 10_000 or any((ord(c) < 32 and c not in "\t\n\r") or 127 <= ord(c) < 160 for c in name):
+            raise CommandError(
+                f"{data.source.name} has a column named {shown(name)!r}; names in a model file hold no control "
+                "characters and at most 10,000 others. Rename the column, or leave it out with --drop."
+            )
 
 
 def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Device) -> Size:

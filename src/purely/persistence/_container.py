@@ -12,17 +12,15 @@ import json
 import math
 import os
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from purely.files import replacing, shown
-from purely.persistence._fields import TYPE_NAMES, TYPES, ModelFileError, UnsupportedModelError
+from purely.persistence._fields import TYPE_NAMES, TYPES, Array, ModelFileError, UnsupportedModelError
 
 #: Version of the format; 1 was that of the development versions before 0.1.
 FORMAT = 2
@@ -38,7 +36,7 @@ _OTHERS = {
 _GIVE = "give the path of a model that purely.save or 'purely fit' has written"
 
 
-def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def write(path: Path, document: dict[str, Any], arrays: dict[str, Array]) -> None:
     """Write a document and its arrays; the largest items come first, so that every array is aligned."""
     table: dict[str, Any] = {}
     contents, end = [], 0
@@ -59,49 +57,14 @@ def write(path: Path, document: dict[str, Any], arrays: dict[str, NDArray[Any]])
         file.writelines([struct.pack("<Q", len(header)), header, *contents])
 
 
-class StoredArrays(dict[str, Any]):
-    """Arrays of a file by name, each read from it when it is taken."""
-
-    def __init__(self, file: BinaryIO, start: int, table: dict[str, Any]) -> None:
-        super().__init__(table)
-        self._file, self._start = file, start
-
-    def pop(self, name: str, default: Any = None) -> Any:
-        """The array of this name, which can be taken once."""
-        entry = super().pop(name, None)
-        if entry is None:
-            return default
-        array = np.empty(entry["shape"], TYPES[entry["dtype"]])
-        as_bytes = array.reshape(-1).view(np.uint8)
-        self._file.seek(self._start + entry["data_offsets"][0])
-        whole = not array.size or self._file.readinto(as_bytes.data) == array.nbytes  # type: ignore[attr-defined]
-        _need(whole, "was cut while it was read; load it again")
-        # An array of truth values whose bytes are neither 0 nor 1 breaks NumPy's own counting.
-        right = not array.size or array.dtype != bool or as_bytes.max() <= 1
-        _need(right, "is damaged: truth values in it are none; copy or save it again")
-        return array
-
-
 @dataclass(frozen=True)
 class ModelFile:
     """A file whose header has been read and whose checksum is right."""
 
     document: dict[str, Any]
-    arrays: StoredArrays
+    arrays: dict[str, Array]
     sha256: str
     n_bytes: int
-
-
-@contextmanager
-def open_model_file(path: Path) -> Iterator[ModelFile]:
-    """Open a model file and check what can be checked without a look at the model."""
-    kind = "is a folder" if path.is_dir() else "is no ordinary file" if path.exists() else "does not exist"
-    _need(path.is_file(), f"{kind}; {_GIVE}")  # a pipe would be waited for without end
-    try:
-        with path.open("rb") as file:
-            yield _read_header(file, os.fstat(file.fileno()).st_size)
-    except OSError as error:
-        raise ModelFileError(f"the file cannot be read: {error.strerror or error}. Check its permissions.") from None
 
 
 def _need(condition: object, words: str) -> None:
@@ -109,28 +72,43 @@ def _need(condition: object, words: str) -> None:
         raise ModelFileError(f"the file {words}.")
 
 
-def _read_header(file: BinaryIO, size: int) -> ModelFile:
-    first = file.read(9)
-    length = struct.unpack("<Q", first[:8])[0] if len(first) == 9 else 0
-    kind = next((f": it looks like {words}" for start, words in _OTHERS.items() if first.startswith(start)), "")
-    right = 2 <= length <= LARGEST_HEADER and first[8:] == b"{"
-    _need(right, f"is no model file of purely{kind if size else ': it is empty'}; {_GIVE}")
-    _need(length <= size - 8, "is cut short: it ends within its header; copy or save it again")
-    table = _parse(first[8:] + file.read(length - 1))
-    metadata = table.pop("__metadata__", None)
-    metadata = metadata if isinstance(metadata, dict) else {}
-    text: Any = metadata.get("purely")
-    _need(isinstance(text, str), f"is a safetensors file, but holds no model of purely; {_GIVE}")
-    _need(text.count(",") <= MOST_VALUES, f"is no model file of purely: it holds over {MOST_VALUES:,} values; {_GIVE}")
-    document = _parse(text.encode("ascii", "replace"))
-    _check_format(1 if "schema" in document else document.get("format"))
-    _check_table(table, size - 8 - length)
-    found = _checksum(text, table, iter(lambda: file.read(2**20), b""))
+def read(path: Path) -> ModelFile:
+    """Read a file, and check what can be checked without a look at the model; what is no model is not read whole."""
+    kind = "is a folder" if path.is_dir() else "is no ordinary file" if path.exists() else "does not exist"
+    _need(path.is_file(), f"{kind}; {_GIVE}")  # a pipe would be waited for without end
+    with path.open("rb") as file:
+        first, size = file.read(9), os.fstat(file.fileno()).st_size
+        length = struct.unpack("<Q", first[:8])[0] if len(first) == 9 else 0
+        kind = next((f": it looks like {words}" for start, words in _OTHERS.items() if first.startswith(start)), "")
+        right = 2 <= length <= LARGEST_HEADER and first[8:] == b"{"
+        _need(right, f"is no model file of purely{kind if size else ': it is empty'}; {_GIVE}")
+        _need(length <= size - 8, "is cut short: it ends within its header; copy or save it again")
+        table = _parse(first[8:] + file.read(length - 1))
+        metadata = table.pop("__metadata__", None)
+        metadata = metadata if isinstance(metadata, dict) else {}
+        text: Any = metadata.get("purely")
+        _need(isinstance(text, str), f"is a safetensors file, but holds no model of purely; {_GIVE}")
+        few = text.count(",") <= MOST_VALUES
+        _need(few, f"is no model file of purely: it holds over {MOST_VALUES:,} values; {_GIVE}")
+        document = _parse(text.encode("ascii", "replace"))
+        _check_format(1 if "schema" in document else document.get("format"))
+        _check_table(table, size - 8 - length)
+        contents = np.empty(size - 8 - length, np.uint8)
+        _need(file.readinto(contents.data) == contents.size, "was cut while it was read; load it again")
+    found = _checksum(text, table, [contents.data])
     words = (
         "was altered or damaged after it was written: its checksum does not match its contents; copy or save it again"
     )
     _need(metadata.get("sha256") == found, words)
-    return ModelFile(document, StoredArrays(file, 8 + length, table), found, size)
+    # What was checked is what is used: the arrays are views of it.
+    arrays = {
+        name: contents[slice(*entry["data_offsets"])].view(TYPES[entry["dtype"]]).reshape(entry["shape"])
+        for name, entry in table.items()
+    }
+    # An array of truth values whose bytes are neither 0 nor 1 breaks NumPy's own counting.
+    right = all(a.dtype != bool or a.view(np.uint8).max(initial=0) <= 1 for a in arrays.values())
+    _need(right, "is damaged: truth values in it are none; copy or save it again")
+    return ModelFile(document, arrays, found, size)
 
 
 def _check_format(found: Any) -> None:

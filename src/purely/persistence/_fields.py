@@ -35,12 +35,17 @@ class Misfit(Exception):  # noqa: N818 - callers never see it
     """A value that its place in a model does not allow; becomes one of the errors above, with the name of the file."""
 
 
-class Untrusted(Exception):  # noqa: N818 - callers never see it
-    """A class or function that is neither one of ours nor trusted; its argument lists the names."""
+def untrusted(names: list[str]) -> ModelFileError:
+    """What is said of classes and functions that are neither ours nor trusted."""
+    return ModelFileError(
+        f"the file holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code of "
+        "these classes is then run with whatever the file holds."
+    )
 
 
 #: What `json` reads and writes.
 Json = Any
+Array = NDArray[Any]
 #: A length of an array: a name that others share, a number, or None for any.
 Length = str | int | None
 
@@ -54,11 +59,10 @@ WIDEST = LARGEST_LISTED = 2**24
 #: Characters of a text within JSON; longer ones of other packages' objects are kept as arrays.
 LONGEST_TEXT = 100_000
 #: Types of numbers, by the names that safetensors gives them.
-TYPES = {
-    f"{kind.upper()}{8 * n}": np.dtype(f"<{kind}{n}") for kind in "iuf" for n in (1, 2, 4, 8) if kind != "f" or n > 1
-}
+TYPES = {f"{k.upper()}{8 * n}": np.dtype(f"<{k}{n}") for k in "iuf" for n in (1, 2, 4, 8) if k != "f" or n > 1}
 TYPES["BOOL"] = np.dtype(bool)
 TYPE_NAMES = {dtype: name for name, dtype in TYPES.items()}
+_NAMED = {"f": "floats", "iu": "integers", "b": "truth values"}
 #: What a field reads where a value does not fit; the field's own words then say what would.
 UNFIT: Any = object()
 _LISTED = re.compile(r"\|O|<U[1-9]\d{0,3}")
@@ -83,7 +87,7 @@ class Store:
         Objects that have been read and their lengths, by the objects' identity.
     """
 
-    arrays: MutableMapping[str, NDArray[Any]] = field(default_factory=dict)
+    arrays: MutableMapping[str, Array] = field(default_factory=dict)
     trusted: Mapping[str, Any] = field(default_factory=dict)
     foreign: set[str] = field(default_factory=set)
     lengths: dict[int, tuple[Any, dict[str, int]]] = field(default_factory=dict)
@@ -93,7 +97,7 @@ class Store:
 class Place:
     """Where a value stands: its path, the lengths that are known around it, and what belongs to the whole model."""
 
-    store: Store
+    store: Store = field(default_factory=Store)
     path: str = ""
     lengths: dict[str, int] = field(default_factory=dict)
     depth: int = 0
@@ -103,10 +107,6 @@ class Place:
         self.need(self.depth < DEEPEST, f"holds itself, or values nested more than {DEEPEST} deep")
         step = f"[{key}]" if isinstance(key, int) else f".{key}" if self.path else key
         return Place(self.store, self.path + step, self.lengths, self.depth + 1)
-
-    def inside(self, **lengths: int) -> Place:
-        """The same place, seen from within an object: it has lengths of its own."""
-        return Place(self.store, self.path, lengths, self.depth)
 
     def need(self, condition: object, words: str) -> None:
         """Refuse what stands here, in these words, unless the condition holds."""
@@ -151,11 +151,8 @@ class Field:
 
 def either(*options: Field) -> Field:
     """The first of several kinds whose tags JSON has."""
-
-    def read(node: Json, at: Place) -> Any:
-        return next(option for option in options if option.takes(node)).read(node, at)
-
-    return Field(tuple(t for o in options for t in o.tags), " or ".join(o.words for o in options), read)
+    tags, words = tuple(t for o in options for t in o.tags), " or ".join(o.words for o in options)
+    return Field(tags, words, lambda node, at: next(o for o in options if o.takes(node)).read(node, at))
 
 
 NOTHING = Field(("NoneType",), "None", lambda node, at: None)
@@ -249,16 +246,13 @@ def pairs(key: Field, of: Field) -> Field:
 
 def record(fields: Mapping[str, Field]) -> Field:
     """A dictionary with keys of its own."""
-
-    def read(node: Json, at: Place) -> dict[str, Any]:
-        at.need(isinstance(node["dict"], dict), "must be a dictionary of names")
-        return read_fields(node["dict"], fields, (), at)
-
-    return Field(("dict",), f"a dictionary of {', '.join(fields)}", read)
+    words = f"a dictionary of {', '.join(fields)}"
+    return Field(("dict",), words, lambda node, at: read_fields(node["dict"], fields, (), at))
 
 
 def read_fields(node: Json, fields: Mapping[str, Field], optional: Any, at: Place) -> dict[str, Any]:
     """Values by name: none that is not declared, none missing that is not optional."""
+    at.need(isinstance(node, dict), "must be a dictionary of names")
     unknown = next((name for name in node if name not in fields), None)
     at.need(unknown is None, f"holds {shown(unknown, 60)!r}, which is not declared")
     lacking = next((name for name in fields if name not in node and name not in optional), None)
@@ -278,14 +272,14 @@ def array(
 ) -> Field:
     """An array of floats ("f"), integers ("iu"), truth values ("b") or several of these."""
 
-    def read(node: Json, at: Place) -> NDArray[Any]:
+    def read(node: Json, at: Place) -> Array:
         stored: Any = at.store.arrays.pop(at.path, None)
         dtype: Any = TYPES.get(str(node["array"]))
         if stored is None or dtype is None or dtype.kind not in kind:
             return UNFIT
         # The order of memory decides how sums are rounded; integers are stored in the smallest type that holds them.
         stored = stored.T if node.get("order") == "F" else stored
-        made: NDArray[Any] = stored.astype(dtype, copy=False)
+        made: Array = stored.astype(dtype, copy=False)
         same = stored.dtype == dtype or (stored.dtype.kind == dtype.kind and (stored == made).all())
         if not same or (not free and made.ndim != len(shape)):
             return UNFIT
@@ -299,9 +293,7 @@ def array(
         return made
 
     free = kind == "biuf" and not shape
-    named = {"f": "floats", "iu": "integers", "b": "truth values"}.get(kind, "numbers")
-    words = f"an array of {named} with {len(shape)} axes"
-    return Field(("array",), words, read)
+    return Field(("array",), f"an array of {_NAMED.get(kind, 'numbers')} with {len(shape)} axes", read)
 
 
 def ints(*shape: Length, **bounds: Any) -> Field:
@@ -312,7 +304,7 @@ def ints(*shape: Length, **bounds: Any) -> Field:
 def items(of: Field, length: Length = None) -> Field:
     """An array of labels or names, item by item."""
 
-    def read(node: Json, at: Place) -> NDArray[Any]:
+    def read(node: Json, at: Place) -> Array:
         code, listed = str(node.get("dtype")), node["items"]
         at.need(_LISTED.fullmatch(code) and isinstance(listed, list), "must be an array of text or objects")
         at.need(np.dtype(code).itemsize * len(listed) <= LARGEST_LISTED, "is too large to be listed item by item")

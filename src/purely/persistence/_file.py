@@ -20,9 +20,9 @@ from purely.files import shown
 from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
 
 from purely.persistence._fields import (  # isort: skip
-    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, Untrusted, many, pairs,
+    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, many, pairs, untrusted,
 )  # fmt: skip
-from purely.persistence._foreign import find_trusted, write
+from purely.persistence._objects import find_trusted, write
 from purely.persistence._vocabulary import MODEL, NAME
 
 __all__ = ["ModelDescription", "describe", "load", "save"]
@@ -159,7 +159,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
             )
         foreign = _FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))
         if not known.keys() >= set(foreign):
-            raise Untrusted(foreign)
+            raise untrusted(foreign)
         model = MODEL(file.document.get("model"), Place(Store(file.arrays, known)))
         if file.arrays:
             raise Misfit(f"{len(file.arrays)} arrays of it belong to nothing")
@@ -244,7 +244,9 @@ def describe(path: PathLike) -> ModelDescription:
     """
     with _opened(path) as file:
         try:
-            parts = _parts(file.document["model"])
+            node = file.document["model"]
+            steps = {f"{shown(name, 300)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}
+            parts = {"": node, **steps}
             held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
             classes = [shown(part.get("class", part.get("foreign")), 100) for part in parts.values()]
             columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
@@ -267,11 +269,6 @@ def describe(path: PathLike) -> ModelDescription:
 _NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
 
 
-def _parts(node: Any) -> dict[str, Any]:
-    """A model and the steps that it may have, under the start of their parameters' names."""
-    return {"": node, **{f"{shown(name, 300)}__": step for name, step in (s["tuple"] for s in node.get("steps", []))}}
-
-
 def _is_setting(name: str, value: Any) -> bool:
     own = name.rpartition("__")[2]
     plain = value is None or isinstance(value, (bool, int, float, str))
@@ -283,14 +280,9 @@ def _opened(path: PathLike) -> Iterator[_container.ModelFile]:
     """An open model file; whatever is wrong with it is said in one sentence that names it."""
     target = shown(os.fspath(path), 300)
     try:
-        with _container.open_model_file(Path(os.fspath(path))) as file:
-            yield file
-    except Untrusted as untrusted:
-        (names,) = untrusted.args
-        raise ModelFileError(
-            f"{target} holds what is not of purely. If you know who wrote it, load it with trusted={names}: the code "
-            "of these classes is then run with whatever the file holds."
-        ) from None
+        yield _container.read(Path(os.fspath(path)))
+    except OSError as error:
+        raise ModelFileError(f"{target} cannot be read: {error.strerror or error}. Check its permissions.") from None
     except Misfit as misfit:
         raise ModelFileError(f"{target} is damaged or forged: {misfit}. Use one that purely.save wrote.") from None
     except ModelFileError as error:

@@ -12,7 +12,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn._loss.loss import HalfBinomialLoss
 from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
 from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
@@ -20,38 +19,33 @@ from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
 from sklearn.tree._tree import NODE_DTYPE, Tree
 
 from purely.persistence._fields import (  # isort: skip
-    FLAG, NOTHING, STARTS, WIDEST, Field, Json, Misfit, Place, array, either, ints, many, none_or, number, pairs,
-    record, row, text, whole, word,
+    FLAG, NOTHING, STARTS, WIDEST, Array, Field, Json, Length, Misfit, Place, array, either, ints, many, none_or,
+    number, pairs, record, row, text, whole, word,
 )  # fmt: skip
-from purely.persistence._foreign import FOREIGN
-from purely.persistence._schema import State, make, part
+from purely.persistence._objects import FOREIGN, State, make, part
 from purely.persistence._vocabulary import ANY_CURVE, COUNT, MODEL, NAME, NUMBER, declare, each, estimator, labels
 
-Ints = NDArray[np.int64]
+Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 # -- trees -------------------------------------------------------------------------------------------------------------
 
-_NUMBER, _ANY, _COUNT = array("nodes"), array("nodes", finite=False), ints("nodes", low=0)
-_EITHER, _ZERO = ints("nodes", low=0, high=1), ints("nodes", low=0, high=0)
-_CHILD = ints("nodes", low=-1)
+_COUNT, _EITHER = ints("nodes", low=0), ints("nodes", low=0, high=1)
 # fmt: off
 #: Parts of a node, and where each tree starts; of a decision tree also the shares of the classes. A threshold is
 #: infinite where only missing values go the other way.
 SPLITS = {
-    "starts": STARTS, "left_child": _CHILD, "right_child": _CHILD, "feature": ints("nodes", low=-2),
-    "threshold": _ANY, "impurity": _NUMBER, "n_node_samples": _COUNT, "missing_go_to_left": _EITHER,
-    "weighted_n_node_samples": array("nodes", low=0.0), "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6),
-}
+    "starts": STARTS, **each("left_child right_child", ints("nodes", low=-1)), "feature": ints("nodes", low=-2),
+    "threshold": array("nodes", finite=False), "impurity": array("nodes"), "n_node_samples": _COUNT,
+    "missing_go_to_left": _EITHER, "weighted_n_node_samples": array("nodes", low=0.0),
+    "shares": array("nodes", "c", low=0.0, high=1.0 + 1e-6)}
 BOOSTED = {
-    "starts": STARTS, "value": _NUMBER, "count": _COUNT, "feature_idx": ints("nodes", low=0, below="d"),
-    "depth": _COUNT, "num_threshold": _ANY, "missing_go_to_left": _EITHER, "left": _COUNT,
-    "right": _COUNT, "gain": _ANY, "is_leaf": _EITHER, "bin_threshold": _COUNT,
-    "is_categorical": _ZERO, "bitset_idx": _ZERO,
-}
+    "starts": STARTS, **each("count depth left right bin_threshold", _COUNT), "value": array("nodes"),
+    "feature_idx": ints("nodes", low=0, below="d"), **each("num_threshold gain", array("nodes", finite=False)),
+    **each("missing_go_to_left is_leaf", _EITHER), **each("is_categorical bitset_idx", ints("nodes", low=0, high=0))}
 # fmt: on
 
 
-def pack(nodes: Sequence[NDArray[Any]], fields: dict[str, Field], **more: NDArray[Any]) -> dict[str, NDArray[Any]]:
+def pack(nodes: Sequence[Array], fields: dict[str, Field], **more: Array) -> dict[str, Array]:
     """The parts of all trees' nodes, and where each tree starts."""
     whole: Any = np.concatenate(nodes)
     parts = {"starts": np.cumsum([0, *map(len, nodes)]), **{name: whole[name] for name in whole.dtype.names}, **more}
@@ -60,23 +54,23 @@ def pack(nodes: Sequence[NDArray[Any]], fields: dict[str, Field], **more: NDArra
     return parts
 
 
-def pack_trees(trees: Sequence[Tree]) -> dict[str, NDArray[Any]]:
+def pack_trees(trees: Sequence[Tree]) -> dict[str, Array]:
     """Decision trees of one output as arrays."""
     states = [tree.__getstate__() for tree in trees]
     return pack([s["nodes"] for s in states], SPLITS, shares=np.concatenate([s["values"][:, 0] for s in states]))
 
 
-def _records(parts: State, dtype: Any, at: Place) -> tuple[NDArray[Any], Ints]:
+def _records(parts: State, dtype: Any, at: Place) -> tuple[Array, Ints]:
     """Nodes of all trees as one array of records, and where each tree starts."""
-    starts, made = parts["starts"].astype(np.int64), np.zeros(at.lengths["nodes"], dtype)
+    made = np.zeros(at.lengths["nodes"], dtype)
     at.need(parts.keys() >= set(made.dtype.names), "is laid out otherwise in the scikit-learn installed here")
     for name in made.dtype.names:
         made[name] = parts[name]
         at.need(made[name].dtype.kind == "f" or (made[name] == parts[name]).all(), f"has a {name} that is too large")
-    return made, starts
+    return made, parts["starts"].astype(np.int64)
 
 
-def _parents(left: Ints, right: Ints, columns: Ints, threshold: NDArray[Any], starts: Ints, at: Place) -> Ints:
+def _parents(left: Ints, right: Ints, columns: Ints, threshold: Array, starts: Ints, at: Place) -> Ints:
     """The parent of every node, the first of a tree being its own; no path leaves its tree, or never ends.
 
     The children of a leaf are -1; every other node has two, a column and a threshold.
@@ -109,15 +103,15 @@ def _depths(parent: Ints, starts: Ints) -> Ints:
     return np.maximum.reduceat(depth, starts[:-1])
 
 
-def _read_trees(node: Json, at: Place) -> list[Tree]:
+def _read_trees(node: Json, at: Place, number: Length = "trees") -> list[Tree]:
     """Decision trees of scikit-learn."""
     parts = record(SPLITS)(node, at)
     nodes, starts = _records(parts, NODE_DTYPE, at)
+    at.measure(number, starts.size - 1)
     shares, width = parts["shares"].astype(np.float64), at.lengths.get("d", 0)
-    parents = _parents(nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["threshold"], starts, at)
-    depths = _depths(parents, starts)
+    parent = _parents(nodes["left_child"], nodes["right_child"], nodes["feature"], nodes["threshold"], starts, at)
     trees = []
-    for (a, b), depth in zip(pairwise(starts.tolist()), depths.tolist(), strict=True):
+    for (a, b), depth in zip(pairwise(starts.tolist()), _depths(parent, starts).tolist(), strict=True):
         trees.append(Tree(width, np.array([shares.shape[1]], dtype=np.intp), 1))
         values = np.ascontiguousarray(shares[a:b, None, :])
         trees[-1].__setstate__({"max_depth": depth, "node_count": b - a, "nodes": nodes[a:b], "values": values})
@@ -128,12 +122,6 @@ def check_sums(state: State, at: Place) -> None:
     """Refuse tables of trees, :class:`purely.collapsed.TreeScore`, that a walk would leave."""
     left, right, starts = (state[name].astype(np.int64) for name in ("left", "right", "starts"))
     _parents(left, right, state["feature"], state["threshold"], starts, at)
-
-
-def _read_tree(node: Json, at: Place) -> Tree:
-    trees = _read_trees(node, at)
-    at.need(len(trees) == 1, "must be one tree")
-    return trees[0]
 
 
 def taken_forest(forest: Any) -> State:
@@ -162,7 +150,6 @@ def _read_forest(node: Json, at: Place) -> list[Any]:
     like = part("DecisionTreeClassifier", "ExtraTreeClassifier", d="d", c="c")
     nodes, seeds = Field(("dict",), "trees", _read_trees), ints("trees", low=0, high=2**32 - 1)
     found = record({"like": like, "seeds": seeds, "nodes": nodes})(node, at)
-    at.measure("trees", len(found["nodes"]))
     each = zip(found["nodes"], found["seeds"].tolist(), strict=True)
     return [_with(found["like"], {**vars(found["like"]), "tree_": tree, "random_state": seed}) for tree, seed in each]
 
@@ -176,7 +163,7 @@ def _read_rounds(node: Json, at: Place) -> list[list[TreePredictor]]:
     return [[TreePredictor(nodes[a:b].copy(), none, none)] for a, b in pairwise(starts)]
 
 
-TREE = Field(("dict",), "a decision tree", _read_tree)
+TREE = Field(("dict",), "a decision tree", lambda node, at: _read_trees(node, at, 1)[0])
 FOREST = Field(("dict",), "a list of classification trees with the same settings", _read_forest)
 ROUNDS = Field(("dict",), "rounds of one tree each, without categories", _read_rounds)
 
@@ -199,12 +186,10 @@ def _check_pipeline(state: State, at: Place) -> None:
 
 
 def _check_scaler(state: State, at: Place) -> None:
-    right = all(state[held] is not None for used, held in _USED.items() if state.get(used, True))
+    pairs = ("with_mean", "mean_"), ("with_std", "scale_")
+    right = all(state[held] is not None for used, held in pairs if state.get(used, True))
     at.need(right, "has no mean to take away, or no scale to divide by")
     _keeps_columns(state, at)
-
-
-_USED = {"with_mean": "mean_", "with_std": "scale_"}
 
 
 def _keeps_columns(state: State, at: Place) -> None:
@@ -261,8 +246,8 @@ def _take_sparse(matrix: Any) -> State:
 
 
 def _make_sparse(cls: Any, state: State) -> Any:
-    parts = (state["data"], state["indices"].astype(np.int32), state["starts"].astype(np.int32))
-    return cls(parts, shape=state["shape"])
+    places = (state[name].astype(np.int32) for name in ("indices", "starts"))
+    return cls((state["data"], *places), shape=state["shape"])
 
 
 def _check_sparse(state: State, at: Place) -> None:
@@ -276,7 +261,7 @@ _SPARSE = {
     "shape": row(whole(0, 2**31 - 2, length="rows"), whole(0, WIDEST, length="columns")), "data": array("entries"),
     "indices": ints("entries", low=0, below="columns"), "starts": STARTS}
 for _name in ("csr_matrix", "csr_array"):
-    declare(f"scipy.sparse:{_name}", "", _SPARSE, take=_take_sparse, make=_make_sparse, check=_check_sparse)
+    declare(f"scipy.sparse:{_name}", take=_take_sparse, make=_make_sparse, check=_check_sparse, **_SPARSE)
 _STEP = either(NOTHING, word("passthrough"), MODEL)
 _SCALE = none_or(array("d", low=1e-300))
 _SEEN = either(number(0.0), array("d", kind="iuf", low=0.0))
@@ -291,41 +276,34 @@ _VECTORISER = {
     "strip_accents": none_or(word("ascii", "unicode")),
 }
 
-declare("sklearn.pipeline:Pipeline", check=_check_pipeline, fields={
-    "steps": many(row(NAME, _STEP)), "transform_input": NOTHING})
-estimator("sklearn.preprocessing:StandardScaler", check=_check_scaler, fields={
-    "mean_": none_or(array("d")), "var_": none_or(array("d", low=0.0, high=1.7e308)), "scale_": _SCALE,
-    "n_samples_seen_": _SEEN})
-estimator("sklearn.preprocessing:MaxAbsScaler", check=_keeps_columns, fields={
-    "max_abs_": array("d"), "scale_": _SCALE, "n_samples_seen_": _SEEN})
-estimator("sklearn.preprocessing:FunctionTransformer", "n_features_in_?", check=_keeps_columns, fields=each(
-    "func inverse_func", none_or(FOREIGN)))
-estimator("sklearn.kernel_approximation:Nystroem", "_n_features_out", {
-    "components_": either(array("out", "d"), part("csr_matrix", "csr_array", rows="out", columns="d")),
-    "component_indices_": ints("out", low=0), "normalization_": array("out", "out"), "kernel": word("rbf"),
-    "gamma": none_or(number(0.0)), **each("degree coef0 kernel_params", NOTHING)})
-estimator("sklearn.linear_model:LogisticRegression", check=_check_regression, fields={
-    "classes_": labels("c"), "coef_": array("rows", "d"), "intercept_": array("rows"), "n_iter_": ints(None)})
+declare("sklearn.pipeline:Pipeline", check=_check_pipeline, steps=many(row(NAME, _STEP)), transform_input=NOTHING)
+estimator("sklearn.preprocessing:StandardScaler", check=_check_scaler, mean_=none_or(array("d")),
+    var_=none_or(array("d", low=0.0, high=1.7e308)), scale_=_SCALE, n_samples_seen_=_SEEN)
+estimator("sklearn.preprocessing:MaxAbsScaler", check=_keeps_columns, max_abs_=array("d"), scale_=_SCALE,
+    n_samples_seen_=_SEEN)
+estimator("sklearn.preprocessing:FunctionTransformer", "n_features_in_?", check=_keeps_columns,
+    **each("func inverse_func", none_or(FOREIGN)))
+estimator("sklearn.kernel_approximation:Nystroem", "_n_features_out",
+    components_=either(array("out", "d"), part("csr_matrix", "csr_array", rows="out", columns="d")),
+    component_indices_=ints("out", low=0), normalization_=array("out", "out"), kernel=word("rbf"),
+    gamma=none_or(number(0.0)), **each("degree coef0 kernel_params", NOTHING))
+estimator("sklearn.linear_model:LogisticRegression", check=_check_regression, classes_=labels("c"),
+    coef_=array("rows", "d"), intercept_=array("rows"), n_iter_=ints(None))
 for _name in ("DecisionTreeClassifier", "ExtraTreeClassifier"):
-    estimator(f"sklearn.tree:{_name}", "tree_?", {**_TREE, "max_features_": COUNT, "tree_": TREE}, take=_take_tree)
+    estimator(f"sklearn.tree:{_name}", "tree_?", take=_take_tree, **_TREE, max_features_=COUNT, tree_=TREE)
 for _name in ("ExtraTreesClassifier", "RandomForestClassifier"):
-    estimator(
-        f"sklearn.ensemble:{_name}", "oob_score_? oob_decision_function_? _n_samples_bootstrap? _sample_weight?",
-        {
-            **_TREE, "estimators_": FOREST, "_n_samples": COUNT, "_n_samples_bootstrap": none_or(COUNT),
-            "_sample_weight": none_or(array("n", low=0.0)), "oob_score_": NUMBER,
-            "oob_decision_function_": array("n", "c", finite=False)},
-        take=taken_forest, make=_make_forest, left_out="estimator estimator_ estimator_params")
-estimator(
-    "sklearn.ensemble:HistGradientBoostingClassifier", "classes_", take=_take_boosting, make=_make_boosting,
-    fields={
-        "_predictors": ROUNDS, "_baseline_prediction": array(1, 1), "max_bins": whole(2, 255),
-        "is_categorical_": NOTHING, **each("train_score_ validation_score_", ANY_CURVE),
-        **each("do_early_stopping_ warm_start", FLAG)},
+    estimator(f"sklearn.ensemble:{_name}", "oob_score_? oob_decision_function_? _n_samples_bootstrap? _sample_weight?",
+        take=taken_forest, make=_make_forest, left_out="estimator estimator_ estimator_params", **_TREE,
+        estimators_=FOREST, _n_samples=COUNT, _n_samples_bootstrap=none_or(COUNT),
+        _sample_weight=none_or(array("n", low=0.0)), oob_score_=NUMBER,
+        oob_decision_function_=array("n", "c", finite=False))
+estimator("sklearn.ensemble:HistGradientBoostingClassifier", "classes_", take=_take_boosting, make=_make_boosting,
     left_out="_bin_mapper _feature_subsample_rng _is_categorical_remapped _label_encoder _loss _n_features "
-    "_preprocessor _random_seed _scorer _use_validation_data n_trees_per_iteration_")
+    "_preprocessor _random_seed _scorer _use_validation_data n_trees_per_iteration_",
+    _predictors=ROUNDS, _baseline_prediction=array(1, 1), max_bins=whole(2, 255), is_categorical_=NOTHING,
+    **each("train_score_ validation_score_", ANY_CURVE), **each("do_early_stopping_ warm_start", FLAG))
 _TEXT, _LEFT = "sklearn.feature_extraction.text", "_stop_words_id stop_words_"
-declare(f"{_TEXT}:CountVectorizer", "", _VECTORISER, check=_check_words, left_out=_LEFT)
-declare(f"{_TEXT}:TfidfVectorizer", check=_check_words, left_out=_LEFT, fields={
-    **_VECTORISER, "_tfidf": part("TfidfTransformer", d="out")})
-estimator(f"{_TEXT}:TfidfTransformer", "n_features_in_? idf_?", {"idf_": array("d")}, check=_keeps_columns)
+declare(f"{_TEXT}:CountVectorizer", check=_check_words, left_out=_LEFT, **_VECTORISER)
+declare(f"{_TEXT}:TfidfVectorizer", check=_check_words, left_out=_LEFT, **_VECTORISER,
+    _tfidf=part("TfidfTransformer", d="out"))
+estimator(f"{_TEXT}:TfidfTransformer", "n_features_in_? idf_?", check=_keeps_columns, idf_=array("d"))

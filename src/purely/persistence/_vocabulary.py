@@ -8,10 +8,7 @@ from purely.persistence._fields import (  # isort: skip
     FLAG, NOTHING, WIDEST, Field, array, either, ints, items, many, none_or, number, pairs, row, text, whole,
     word,
 )  # fmt: skip
-from purely.persistence._foreign import FOREIGN
-from purely.persistence._schema import SCHEMAS, Schema, part
-
-Fields = dict[str, Field]
+from purely.persistence._objects import FOREIGN, SCHEMAS, Schema, part
 
 COUNT, NUMBER, SHARE, NAME, WORD = whole(), number(), number(0.0, 1.0), text(10_000, name=True), text(200, name=True)
 #: Shares whose logarithm is taken.
@@ -77,7 +74,7 @@ FITTED = {
 # fmt: on
 
 
-def declare(home: str, names: str = "", fields: Fields | None = None, *, left_out: str = "", **options: Any) -> None:
+def declare(home: str, names: str = "", /, **more: Any) -> None:
     """Let model files hold a class.
 
     Parameters
@@ -86,21 +83,19 @@ def declare(home: str, names: str = "", fields: Fields | None = None, *, left_ou
         Where the class is, ``"module:class"``.
     names : str
         Attributes that are known by name (`FITTED`); a question mark follows what an object need not have.
-    fields : dict of str to Field
-        All other attributes.
-    left_out : str
-        Attributes that are not saved. A checkpoint never is: it is a path of the machine that trained the model.
-    **options
-        `check`, a function of (values by name, place) that refuses values that do not agree with each other; `take` and
-        `make`, what an object holds and an object of that, where it is more than its attributes; `name`, what files
-        call the class, where that is not its name today.
+    **more
+        Fields of all other attributes. And `left_out`, names of attributes that are not saved (a checkpoint never is:
+        it is a path of the machine that trained the model); `check`, a function of (values by name, place) that refuses
+        values that do not agree with each other; `take` and `make`, what an object holds and an object of that, where
+        it is more than its attributes; `called`, what files call the class, where that is not its name today.
     """
-    optional = frozenset(name[:-1] for name in names.split() if name.endswith("?"))
-    own = {name: FITTED[name] for name in names.replace("?", "").split() if name in FITTED} | (fields or {})
-    name, without = options.pop("name", home.partition(":")[2]), frozenset(f"checkpoint {left_out}".split())
-    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), optional, without, **options)
+    name, left_out = more.pop("called", home.partition(":")[2]), more.pop("left_out", "").split()
+    options = {key: more.pop(key) for key in ("check", "take", "make") if key in more}
+    optional, without = {n[:-1] for n in names.split() if n.endswith("?")}, frozenset([*left_out, "checkpoint"])
+    own = {n: FITTED[n] for n in names.replace("?", "").split() if n in FITTED} | more
+    SCHEMAS[name] = Schema(home, name, own, lambda n: SETTINGS.get(n, SETTING), frozenset(optional), without, **options)
 
 
-def estimator(home: str, names: str = "", fields: Fields | None = None, **options: Any) -> None:
+def estimator(home: str, names: str = "", /, **more: Any) -> None:
     """Let model files hold a class of estimators, which know the columns of their rows."""
-    declare(home, f"n_features_in_ feature_names_in_? _sklearn_output_config? {names}", fields, **options)
+    declare(home, f"n_features_in_ feature_names_in_? _sklearn_output_config? {names}", **more)
