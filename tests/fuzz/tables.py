@@ -31,7 +31,7 @@ from tests.fuzz.malformed import ENDINGS, MUTATIONS, OWN_LABEL, expected_rows, w
 ROOT = Path(__file__).parents[2]
 #: Longest computing of a case, and longest wait for it on a busy machine, in seconds; address space of a worker.
 HANG, PATIENCE, ROOM = 60.0, 600.0, 24 << 30
-NOT_THOUGHT_OF = ("Traceback", "unexpected", "Exception ignored", "Warning:")
+NOT_THOUGHT_OF = ("Traceback", "purely: unexpected", "Exception ignored", "Warning:")
 
 
 def attempt(arguments: list[str]) -> dict[str, object]:

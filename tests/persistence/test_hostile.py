@@ -410,6 +410,15 @@ def test_every_array_must_be_finite_but_what_is_reported(files, tmp_path):
                 )
 
 
+def test_names_of_columns_that_are_a_number(files, tmp_path):
+    """What `describe` says without a schema is refused too, not met by an error of Python's."""
+    change = to_word("TableEncoder", {"feature_names_in_": {"items": 2**31, "dtype": "|O"}})
+    path = forge(files["table"], tmp_path / "m", change)
+    refused(path, "array of text or objects")
+    with pytest.raises(ModelFileError, match="holds no model"):
+        describe(path)
+
+
 # -- bombs -------------------------------------------------------------------------------------------------------------
 
 children = pytest.importorskip("tests.persistence.children")

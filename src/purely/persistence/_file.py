@@ -249,14 +249,15 @@ def describe(path: PathLike) -> ModelDescription:
             parts = {"": node, **steps}
             held = [(f"{step}{name}", value) for step, part in parts.items() for name, value in part.items()]
             classes = [shown(part.get("class", part.get("foreign")), 100) for part in parts.values()]
-            columns = next((part["feature_names_in_"]["items"] for part in parts.values() if _NAMES in part), None)
+            columns = next((part[_NAMES]["items"] for part in parts.values() if _NAMES in part), None)
+            shown_names = None if columns is None else tuple(shown(name, 300) for name in columns)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise Misfit("it holds no model") from None
         return ModelDescription(
             model=classes[0],
             steps=tuple(classes[1:]),
             settings={name: value for name, value in held if _is_setting(name, value)},
-            feature_names=None if columns is None else tuple(shown(name, 300) for name in columns),
+            feature_names=shown_names,
             n_features=next((value for name, value in held if name.endswith("n_features_in_")), None),
             fitted=any(name.endswith("_") for name, _ in held),
             foreign=tuple(_FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))),
