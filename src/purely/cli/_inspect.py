@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from purely.cli import _options as o
 from purely.cli._data import load_training
 from purely.cli._session import Session, command, percent
@@ -75,7 +77,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     for leak in leaks:
         session.note(
             f"column {shown(leak.column)!r} {leak.sign}. If that is because of the label, leave it out: --drop "
-            f"{shown(leak.column)}"
+            f"{shlex.quote(shown(leak.column))}"
         )
     if copies.shared:
         session.note(
