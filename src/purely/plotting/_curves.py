@@ -182,7 +182,7 @@ class PUCalibrationDisplay(_CurveDisplay):
 
     def _draw(self, ax: Axes) -> None:
         c = self.curve
-        ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="honest")
+        ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="calibrated")
         arms = np.minimum(1.96 * c.standard_error, c.observed), 1.96 * c.standard_error
         look: dict[str, Any] = {"fmt": "o-", "color": ESTIMATE, "ecolor": INK, "elinewidth": 1.0, "markersize": 4.5}
         ax.errorbar(c.predicted, c.observed, yerr=arms, label="estimated, 95 % intervals", **look)
