@@ -39,8 +39,8 @@ found = compare_methods(methods, data.X, data.y_true, class_prior=0.4, n_draws=1
 print(found)
 
 # %%
-# Left: the share of wrong test rows in each draw. Right: the error of "mine" minus that of the others, averaged over the
-# draws. If an interval does not contain 0, the difference is more than chance.
+# Left: the share of wrong test rows in each draw. Right: the error of "mine" minus that of the others, averaged over
+# the draws. If an interval does not contain 0, the difference is more than chance.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.6))
 for k, name in enumerate(methods):
     left.plot(found.values(name, "error"), "o-", color=f"C{k}", linewidth=1.0, label=name)

@@ -111,8 +111,8 @@ class PUClassifier(BasePUClassifier):
         estimator with `fit` and `class_prior_`, which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     members : {"auto", "light"} or list, default="auto"
         What is combined. "auto" is trees, forest, boosting and both logistic regressions, with networks from 64 columns
-        on; "light" is trees, boosting, a kernel and a logistic regression, takes little longer than the class prior, and
-        needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name
+        on; "light" is trees, boosting, a kernel and a logistic regression: it takes little longer than the class prior
+        and needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name
         ("trees", "linear", "kernel", "forest", "boosting"), an :class:`NNPUClassifier` or :class:`PULogisticClassifier`
         with settings of its own, and classifiers of your own in scikit-learn's manner, which are trained to tell
         positives from unlabelled rows.
