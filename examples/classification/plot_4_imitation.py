@@ -14,8 +14,8 @@ from purely import PUClassifier, stack
 
 rng = np.random.default_rng(0)
 known = rng.normal([1.5, 0.5, 0.0], 1.0, (300, 3))
-hidden = rng.normal([1.5, 0.5, 0.0], 1.0, (600, 3))
-pool = np.concatenate([hidden, rng.normal([-1.0, 0.0, 0.0], 1.0, (2400, 3))])
+hidden = rng.normal([1.5, 0.5, 0.0], 1.0, (400, 3))
+pool = np.concatenate([hidden, rng.normal([-1.0, 0.0, 0.0], 1.0, (1600, 3))])
 
 model = PUClassifier(0.2, members=["logistic", "kernel-logistic"]).fit(*stack(known, pool))
 fast = model.distil(pool)
@@ -24,15 +24,16 @@ print(fast.difference_)
 
 # %%
 # New rows, which neither has seen: the probabilities of both, and what remains between them.
-new = np.concatenate([rng.normal([1.5, 0.5, 0.0], 1.0, (400, 3)), rng.normal([-1.0, 0.0, 0.0], 1.0, (1600, 3))])
+positives, negatives = rng.normal([1.5, 0.5, 0.0], 1.0, (400, 3)), rng.normal([-1.0, 0.0, 0.0], 1.0, (1600, 3))
+new = np.concatenate([positives, negatives])
 slow, quick = model.predict_proba(new)[:, 1], fast.predict_proba(new)[:, 1]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8))
 left.plot([0, 1], [0, 1], color="0.7", linewidth=1.0)
 left.plot(slow, quick, ".", markersize=3, color="C0")
-left.set(xlabel="probability by the combined models", ylabel="by the network", title="The network says nearly the same")
+left.set_title("The network says nearly the same")
+left.set(xlabel="probability by the combined models", ylabel="by the network")
 right.hist(quick - slow, 60, color="C2")
-right.set(
-    xlabel="difference of the probabilities", ylabel="new rows", title=f"{np.abs(quick - slow).mean():.4f} on average"
-)
+right.set_title(f"{np.abs(quick - slow).mean():.4f} on average")
+right.set(xlabel="difference of the probabilities", ylabel="new rows")
 plt.show()
