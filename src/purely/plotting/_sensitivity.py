@@ -95,7 +95,7 @@ class SensitivityDisplay(Display):
         marks = [mark for mark in _MARKS if mark <= self.largest]
         ax.set_xticks(marks, [f"{mark:g}" for mark in marks])
         ax.set_xticks([], minor=True)
-        remark(ax, f"estimate {percent(value)}", (1.0, value), (-2, -3), va="top", **AT_THE_RIGHT)
+        remark(ax, f"estimate {percent(value)}", (1.0, value), (-2, 3), **AT_THE_RIGHT)
         remark(ax, percent(self.most), (1.0, self.most), (-2, 3), **AT_THE_RIGHT)
         if 1.0 < tips <= self.largest:
             ax.plot([tips, tips], [0.0, self.most], color=POSITIVE, linestyle=":")
