@@ -24,8 +24,8 @@ print(fast.difference_)
 
 # %%
 # New rows, which neither has seen: the probabilities of both, and what remains between them.
-positives, negatives = rng.normal([1.5, 0.5, 0.0], 1.0, (400, 3)), rng.normal([-1.0, 0.0, 0.0], 1.0, (1600, 3))
-new = np.concatenate([positives, negatives])
+positives = rng.normal([1.5, 0.5, 0.0], 1.0, (400, 3))
+new = np.concatenate([positives, rng.normal([-1.0, 0.0, 0.0], 1.0, (1600, 3))])
 slow, quick = model.predict_proba(new)[:, 1], fast.predict_proba(new)[:, 1]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 3.8))
