@@ -81,8 +81,9 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         )
     if copies.shared:
         session.note(
-            "labelled rows that are also among the unlabelled ones will be on the list of 'purely predict'. If the "
-            "unlabelled rows are what is left after labelling (single-sample), delete them there first."
+            "labelled rows equal unlabelled ones in all columns that are used. If they are the same records, they "
+            "will be on the list of 'purely predict'. If the unlabelled rows are what is left after labelling "
+            "(single-sample), delete them there first."
         )
     if data.sampled:
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")
