@@ -1,18 +1,17 @@
 """How impure may the top of a score be? The constants of :mod:`purely.prior.ceiling`, from many tables.
 
-Draws are those of ``experiments.promises`` from the tables for choosing, ours and the strangers'. Each is scored out of
-fold; what the class prior's interval is made of is kept, a row a draw. Then the constants are fitted by the mean log
-density at the true share, every table weighing the same: on all, and on every other one, judged on the rest.
+``python -m experiments.promises --keep`` keeps the scores of every draw. What the class prior's interval is made of is
+read off them, a row a draw. Then the constants are fitted by the mean log density at the true share, every table
+weighing the same: on all, and on every other one, judged on the rest.
 
-    PURELY_DATA=folder python -m experiments.prior_posterior --draws 16 --jobs 2
+    PURELY_DATA=folder python -m experiments.promises --tables choose --draws 8 --keep --out build/choices
+    PURELY_DATA=folder python -m experiments.promises --tables strangers-choose --draws 7 --keep --out build/choices
+    python -m experiments.prior_posterior --scores build/choices/scores --jobs 2
     python -m experiments.prior_posterior --summarise
-
-Some 2 seconds a draw on one core.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,15 +28,15 @@ from experiments import promises
 from experiments.entry import Options, option, read_options
 from experiments.records import read_rows, write_rows
 from purely.prior import ceiling
-from purely.prior.ratio import ratio_scores, stack_ratios
+from purely.prior.ratio import stack_ratios
 from purely.prior.scores import ScoreTable
 
 NAME = "prior_posterior"
-SMOKE: dict[str, Any] = {"tables": ("choose",), "draws": 1, "only": ("touch", "overlap")}
+SMOKE: dict[str, Any] = {"scores": Path("build/smoke/prior_posterior/scores")}
 #: Losses are kept as whole multiples of this.
 UNIT = 1e-6
 #: The constants, which are all above zero.
-CONSTANTS = ("TOP_FALL", "TOP_SPREAD", "CEILING_LEEWAY")
+CONSTANTS = ("TOP_FALL", "TOP_POWER", "TOP_SPREAD", "CEILING_LEEWAY")
 FLOAT = np.float64
 
 
@@ -45,35 +44,20 @@ FLOAT = np.float64
 class PriorPosterior(Options):
     """Options of this study."""
 
-    tables: tuple[str, ...] = option(("choose", "strangers-choose"), choices=("choose", "strangers-choose"))
-    draws: int = option(16, "draws a source")
-    only: tuple[str, ...] = option((), "names of sources")
-    scores: Path = option(Path("build/prior_scores"), "folder of the draws' scores, which are used again")
+    scores: Path = option(Path("build/choices/scores"), "folder of the kept scores")
     summarise: bool = option(False, "only print what the rows that are there say")
 
 
-def scored(cell: promises.Cell, which: str, folder: Path) -> dict[str, Any] | None:
+def read(path: Path) -> dict[str, Any]:
     """What the interval of a draw is made of."""
-    warnings.filterwarnings("ignore")
-    parts = (cell.table.replace("/", "_"), cell.prior, cell.n_positive, cell.n_unlabelled, cell.seed)
-    path = folder / which / f"{'_'.join(map(str, parts))}.npz"
-    if not path.exists():
-        drawn = promises.draw(cell)
-        if drawn is None:
-            return None
-        positive = drawn.y.astype(bool)
-        by_model = ratio_scores("auto", drawn.X, positive, seed=cell.seed).by_model
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial = path.with_suffix(".part.npz")
-        np.savez_compressed(partial, labelled=positive, scores=by_model.astype(np.float16), prior=drawn.prior)
-        partial.replace(path)
     with np.load(path) as kept:
-        positive, by_model, prior = kept["labelled"], kept["scores"].astype(FLOAT), float(kept["prior"])
+        positive, by_model = kept["labelled"], kept["scores"].astype(FLOAT)
+        prior, table = float(kept["prior"]), str(kept["table"])
     found = stack_ratios(by_model, positive)
     profile = ceiling.ceiling_profile(ScoreTable.from_scores(found.score[positive], found.score[~positive]))
     return {
-        "table": cell.table,
-        "seed": cell.seed,
+        "table": table,
+        "draw": path.stem,
         "prior": prior,
         "n_positive": int(positive.sum()),
         "n_unlabelled": int((~positive).sum()),
@@ -147,7 +131,7 @@ def judged(profiles: list[ceiling.CeilingProfile], frame: pd.DataFrame, values: 
 
 def summarise(rows: list[dict[str, str]]) -> str:
     """The constants, and how intervals do on tables that they were not fitted on."""
-    columns = ["table", "seed", "prior", "n_positive", "n_unlabelled", "logistic_loss"]
+    columns = ["table", "prior", "n_positive", "n_unlabelled", "logistic_loss"]
     frame = pd.DataFrame([{key: row[key] for key in columns} for row in rows])
     frame[columns[1:]] = frame[columns[1:]].astype(FLOAT)
     profiles = [profile_of(row) for row in rows]
@@ -178,20 +162,15 @@ def summarise(rows: list[dict[str, str]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Draw, score, keep, and print."""
+    """Read the kept scores, write the rows, print what they say."""
     options = read_options(PriorPosterior, __doc__, SMOKE, arguments)
     if not options.summarise:
-        jobs = [
-            delayed(scored)(cell, which, options.out / "scores" if options.smoke else options.scores)
-            for which in options.tables
-            for cell in promises.cells(which, options.draws)
-            if not options.only or cell.table in options.only
-        ]
-        write_rows(NAME, [row for row in Parallel(options.jobs)(jobs) if row], options.out)
+        if options.smoke:
+            promises.main(["--smoke", "--keep", "--jobs", str(options.jobs), "--out", str(options.scores.parent)])
+        paths = sorted(options.scores.glob("*.npz"))
+        write_rows(NAME, Parallel(options.jobs)(delayed(read)(path) for path in paths), options.out)
     print(summarise(read_rows(NAME, options.out)))
 
 
 if __name__ == "__main__":
-    from experiments.prior_posterior import main as run  # by its name, so that workers find what the module caches
-
-    run()
+    main()

@@ -47,7 +47,7 @@ GENERATORS = {"separate": 5, "touch": 8, "overlap": 8, "sparse": 50, "checker": 
 ASKED = (0.5, 0.8, 0.9)
 #: Sets of many columns have pools of at most 4,000 rows here.
 WIDE = ("mnist", "fashion-mnist", "20news")
-SMOKE: dict[str, Any] = {"draws": 2, "only": ("touch",), "members": "linear,trees"}
+SMOKE: dict[str, Any] = {"draws": 2, "only": ("touch",), "members": "linear,forest"}
 #: Added to the seeds of fresh draws.
 FRESH = 1000
 #: Test rows at most.
@@ -235,6 +235,7 @@ def judge(cell: Cell, members: Any, keep: Path | None) -> dict[str, Any] | None:
             labelled=drawn.y.astype(bool),
             hidden=drawn.hidden,
             scores=model.prior_estimator_.model_scores_.astype(np.float16),
+            names=[member.name for member in model.members_],
             members=model.oof_member_log_odds_.astype(np.float16),
             new_members=model.member_log_odds(drawn.X_new).astype(np.float16),
             plain=score_plain.astype(np.float32),

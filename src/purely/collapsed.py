@@ -45,8 +45,6 @@ __all__ = [
     "kernel_score",
 ]
 
-Ints = Indices
-
 #: Rows whose kernel is in memory at a time: the block stays in a processor's cache.
 KERNEL_ROWS = 1024
 #: Sum of the coefficients' sizes up to which single precision, about 1e-7 a term, leaves errors below a thousandth.
@@ -97,8 +95,8 @@ class KernelScore:
 
     mean: Floats
     scale: Floats
-    centers: NDArray[Any]
-    coef: NDArray[Any]
+    centers: NDArray[np.floating]
+    coef: NDArray[np.floating]
     gamma: float
     intercept: float
     limited: bool
@@ -141,17 +139,17 @@ class TreeScore:
         What is added to the log-odds.
     """
 
-    starts: Ints
-    left: Ints
-    right: Ints
-    feature: Ints
+    starts: Indices
+    left: Indices
+    right: Indices
+    feature: Indices
     threshold: Floats
     value: Floats
     offset: Floats
     shares: bool
     constant: float
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # trees are made again
 
     @cached_property
@@ -251,16 +249,15 @@ def collapse(model: Any, counts: tuple[int, int]) -> Score:
         return model.collapsed() or ModelScore(model, counts)
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     prevalence = float(np.log(counts[0] / counts[1]))
+    shift = 0.0 if getattr(steps[-1], "class_weight", None) == "balanced" else prevalence
     match steps:
-        case [MaxAbsScaler() as scaler, LogisticRegression(coef_=coef, intercept_=intercept) as last] if len(coef) == 1:
-            shift = 0.0 if last.class_weight == "balanced" else prevalence
+        case [MaxAbsScaler() as scaler, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1:
             return LinearScore(coef[0] / scaler.scale_, float(intercept[0]) - shift, True)
-        case [*kernel, LogisticRegression(coef_=coef, intercept_=intercept) as last] if len(coef) == 1 and kernel:
-            shift = 0.0 if last.class_weight == "balanced" else prevalence
+        case [*kernel, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1 and kernel:
             found = kernel_score(Pipeline(model.steps[:-1]), coef[0], float(intercept[0]) - shift, limited=True)
             return found or ModelScore(model, counts)
         case [ExtraTreesClassifier() | RandomForestClassifier() as forest] if _two_classes(forest):
-            return _forest_score(forest, 0.0 if forest.class_weight == "balanced" else prevalence)
+            return _forest_score(forest, shift)
         case [HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):
             return _boosting_score(boosting, prevalence) or ModelScore(model, counts)
         case [FunctionTransformer(), HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):
@@ -307,7 +304,7 @@ def kernel_score(kernel: Pipeline, beta: Floats, intercept: float, *, limited: b
     return KernelScore(mean, scale, centers.astype(dtype), coef.astype(dtype), gamma, float(constant), limited)
 
 
-def _forest_score(forest: Any, prevalence: float) -> TreeScore:
+def _forest_score(forest: ExtraTreesClassifier | RandomForestClassifier, prevalence: float) -> TreeScore:
     """The score of a forest: of each leaf the share of positives, divided by the number of trees."""
     trees = [tree.tree_ for tree in forest.estimators_]
     values = [tree.value[:, 0, :] for tree in trees]
@@ -325,7 +322,7 @@ def _forest_score(forest: Any, prevalence: float) -> TreeScore:
     )
 
 
-def _boosting_score(boosting: Any, prevalence: float) -> TreeScore | None:
+def _boosting_score(boosting: HistGradientBoostingClassifier, prevalence: float) -> TreeScore | None:
     """The score of histogram boosting; None where a column is a category."""
     rounds = [trees[0].nodes for trees in boosting._predictors]
     nodes = np.concatenate(rounds)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,14 +14,16 @@ from sklearn.metrics import roc_auc_score
 from purely.checks import RandomState, check_number, draw_seed
 from purely.crossfit import model_says
 from purely.datasets import DrawError, make_pu
+from purely.datasets.labelling import Labelling, Mechanism
 from purely.labels import Scenario
 from purely.notebook import html_table
-from purely.typing import Floats, Indices, Matrix
+from purely.typing import Estimator, Floats, Indices, Matrix
 
 __all__ = ["Comparison", "compare_methods"]
 
 #: Columns of a comparison's summary.
 MEASURES = ("error", "area", "prior_error", "seconds")
+HEAD = ["", *(measure.replace("_", " ") for measure in MEASURES)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +48,17 @@ class Comparison:
     (['ours'], 0.15)
     """
 
-    rows: tuple[dict[str, Any], ...]
+    rows: tuple[dict[str, object], ...]
     class_prior: float
 
     @property
     def methods(self) -> list[str]:
         """Names of the methods."""
-        return list(dict.fromkeys(row["method"] for row in self.rows))
+        return list(dict.fromkeys(str(row["method"]) for row in self.rows))
 
     def values(self, method: str, measure: str) -> Floats:
         """A measure of a method, draw by draw; the draws are the same for every method, so differences are paired."""
-        return np.array([row[measure] for row in self.rows if row["method"] == method])
+        return np.array([row[measure] for row in self.rows if row["method"] == method], dtype=np.float64)
 
     def _cells(self) -> list[list[str]]:
         table = []
@@ -71,18 +72,18 @@ class Comparison:
         return table
 
     def __str__(self) -> str:
-        head, cells = ["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells()
+        cells = self._cells()
         wide = max(len(row[0]) for row in cells)
-        lines = [f"{row[0]:{wide}}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in (head, *cells)]
+        lines = [f"{row[0]:{wide}}" + "".join(f"{cell:>16}" for cell in row[1:]) for row in (HEAD, *cells)]
         n = len(self.rows) // len(self.methods)
         return "\n".join([*lines, f"Means over {n} draws, with standard errors." if n > 1 else "One draw."])
 
     def _repr_html_(self) -> str:
-        return html_table(["", *(measure.replace("_", " ") for measure in MEASURES)], self._cells())
+        return html_table(HEAD, self._cells())
 
 
 def compare_methods(
-    methods: Mapping[str, Any],
+    methods: Mapping[str, Estimator],
     X: Matrix,
     y: ArrayLike,
     *,
@@ -92,7 +93,7 @@ def compare_methods(
     n_test: int = 500,
     n_draws: int = 5,
     scenario: Scenario = "case-control",
-    labelling: Any = "random",
+    labelling: Mechanism | Labelling = "random",
     random_state: RandomState = 0,
 ) -> Comparison:
     """Fit methods to the same positive-unlabelled draws of labelled data, and judge them by rows held out.
@@ -138,7 +139,7 @@ def compare_methods(
             what = f"the class {method.__name__}; write {method.__name__}()" if isinstance(method, type) else method
             raise ValueError(f"methods[{name!r}] must be an object with fit(X, y) and predict(X); it is {what!s:.60}.")
     seed = draw_seed(random_state)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     prior = float("nan")
     for number in range(n_draws):
         try:
@@ -176,7 +177,7 @@ def compare_methods(
     return Comparison(tuple(rows), prior)
 
 
-def _area(model: Any, X: Matrix, y: Indices) -> float:
+def _area(model: Estimator, X: Matrix, y: Indices) -> float:
     """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
     if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
         return float("nan")

@@ -13,16 +13,18 @@ and :func:`cross_fit` asks, for every row, models that were trained on the other
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
 from scipy.special import logit
 from scipy.stats import rankdata
 from sklearn.base import clone
 
 from purely.folds import Folds
-from purely.typing import Floats, Indices, Mask, Matrix
+from purely.progress import track
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 __all__ = [
     "LARGEST_LOG_ODDS",
@@ -43,6 +45,8 @@ SAME_ROWS = 0.5
 
 #: What a model can be asked about a row.
 Statement = Literal["class", "score", "log-odds", "ratio", "probability"]
+#: What a model says of rows, given how many positives and unlabelled rows it was trained on.
+Says: TypeAlias = Callable[[Any, Matrix, int, int], Floats]
 
 #: Log-odds are kept within this range: a probability closer to 0 or 1 than about 1e-13 says nothing more.
 LARGEST_LOG_ODDS = 30.0
@@ -93,7 +97,7 @@ def model_says(model: Any, X: Matrix, what: Statement, positive: object = 1) -> 
     raise TypeError(f"{type(model).__name__} has no {needed}, which is looked at here.")
 
 
-def finite_log_odds(probability: Any) -> Floats:
+def finite_log_odds(probability: ArrayLike) -> Floats:
     """Log-odds of probabilities, finite at 0 and 1, which sums of shares may pass by a rounding error."""
     inside = np.clip(np.asarray(probability, dtype=np.float64), 0.0, 1.0)
     with np.errstate(divide="ignore"):
@@ -130,24 +134,24 @@ def log_ratio(model: Any, X: Matrix, n_positive: int, n_unlabelled: int) -> Floa
     return np.clip(value, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
-def _column(values: Any) -> Floats:
+def _column(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64).reshape(-1)
 
 
-def _is_balanced(model: Any) -> bool:
+def _is_balanced(model: object) -> bool:
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     return getattr(last, "class_weight", None) == "balanced"
 
 
 def cross_fit(
-    models: Sequence[Any],
+    models: Sequence[Estimator],
     X: Matrix,
     positive: Mask,
     folds: Folds,
     *,
     n_jobs: int | None = None,
     most_rows: int = MOST_ROWS,
-    says: Callable[[Any, Any, int, int], Floats] = log_ratio,
+    says: Says = log_ratio,
 ) -> Floats:
     """Log-ratio of every row by models that were trained on the other folds.
 
@@ -172,11 +176,15 @@ def cross_fit(
     target = positive.astype(np.intp)
     scores = np.empty((len(models), positive.size))
     jobs = [(i, k) for k in range(folds.n_folds) for i in range(len(models))]
-    done = Parallel(n_jobs=n_jobs)(
+    if not jobs:
+        return scores
+    done = Parallel(n_jobs=n_jobs, return_as="generator")(
         delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows, says) for i, k in jobs
     )
-    for (i, k), score in zip(jobs, done, strict=True):
-        scores[i, folds.test(k)] = score
+    with track("models", len(jobs), unit="model") as bar:
+        for (i, k), score in zip(jobs, done, strict=True):
+            scores[i, folds.test(k)] = score
+            bar.advance()
     return scores
 
 
@@ -203,13 +211,13 @@ def are_training_rows(stored: Floats, found: Floats) -> bool:
 
 
 def _fit_and_score(
-    model: Any,
+    model: Estimator,
     X: Matrix,
     target: Indices,
     folds: Folds,
     k: int,
     most_rows: int,
-    says: Callable[[Any, Any, int, int], Floats],
+    says: Says,
 ) -> Floats:
     train, test = folds.sample(k, target == 1, most_rows), folds.test(k)
     n_positive = int(target[train].sum())

@@ -21,21 +21,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_random_state
 
 from purely.checks import RandomState, check_number, refuse_huge, refuse_masked
-from purely.crossfit import model_says
+from purely.crossfit import last_step, model_says
 from purely.files import shown
 from purely.notebook import html_table
-from purely.typing import Floats, Indices, Matrix
+from purely.typing import Estimator, Floats, Indices, Matrix
 
 __all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
-Scores = Callable[[Any], Floats]
+Scores = Callable[[Matrix], Floats]
 
 #: Rows that a model is asked about at a time.
 BLOCK = 1 << 14
@@ -106,9 +108,9 @@ class Explanation:
 
 
 def explain_rows(
-    model: Any,
+    model: Estimator,
     X: Matrix,
-    background: Any = None,
+    background: Matrix | None = None,
     *,
     groups: Sequence[str] | None = None,
     n_samples: int = 32,
@@ -164,10 +166,10 @@ def explain_rows(
     """
     n_samples = check_number("n_samples", n_samples, 1, integer=True)
     rng = check_random_state(random_state)
-    scores, rows, others, features = _prepared(model, X, X if background is None else background)
-    names, owner = _columns(features if groups is None else groups, rows.shape[1])
-    drawn = rng.permutation(np.resize(rng.permutation(others.shape[0]), n_samples))
-    others = others[drawn]
+    asked = _prepared(model, X, X if background is None else background)
+    scores, rows, others = asked.scores, asked.rows, asked.others
+    names, owner = _columns(asked.features if groups is None else groups, rows.shape[1])
+    others = others[rng.permutation(np.resize(rng.permutation(others.shape[0]), n_samples))]
     orders = _orders(len(names), n_samples, rng)
     log_odds, of_others = scores(rows), scores(others)
     total = np.zeros((rows.shape[0], len(names)))
@@ -208,7 +210,7 @@ def _orders(k: int, n: int, rng: np.random.RandomState) -> Indices:
     return np.stack([drawn, drawn[:, ::-1]], axis=1).reshape(-1, k)[:n]
 
 
-def _walk(scores: Scores, rows: Any, other: Any, order: Indices, owner: Indices) -> Floats:
+def _walk(scores: Scores, rows: Matrix, other: Matrix, order: Indices, owner: Indices) -> Floats:
     """Log-odds on the way from one row to each of some, without both ends; of shape (n_columns - 1, n)."""
     n, k = rows.shape[0], order.size
     if k == 1:
@@ -219,12 +221,10 @@ def _walk(scores: Scores, rows: Any, other: Any, order: Indices, owner: Indices)
     if sp.issparse(rows):
         parts = []
         for mask in taken:
-            rest = sp.csr_matrix(other.multiply(~mask))
+            rest = sp.csr_matrix(sp.csr_matrix(other).multiply(~mask))
             parts.append(rows @ sp.diags(mask.astype(np.float64)) + rest[np.zeros(n, dtype=np.intp)])
-        mixed: Any = sp.csr_matrix(sp.vstack(parts))
-    else:
-        mixed = np.where(taken[:, None, :], rows[None], other).reshape(-1, rows.shape[1])
-    return scores(mixed).reshape(k - 1, n)
+        return scores(sp.csr_matrix(sp.vstack(parts))).reshape(k - 1, n)
+    return scores(np.where(taken[:, None, :], rows[None], other).reshape(-1, rows.shape[1])).reshape(k - 1, n)
 
 
 def _columns(groups: Sequence[str], n_features: int) -> tuple[tuple[str, ...], Indices]:
@@ -241,25 +241,34 @@ def _columns(groups: Sequence[str], n_features: int) -> tuple[tuple[str, ...], I
     return names, np.array([place[str(name)] for name in groups])
 
 
-def _prepared(model: Any, X: Matrix, background: Any) -> tuple[Scores, Any, Any, list[str]]:
-    """A function of a matrix, both samples as matrices, and the column of each feature."""
-    steps = [step for _, step in getattr(model, "steps", [])]
-    if steps and hasattr(steps[0], "feature_owner_"):
-        encoder, rest = steps[0], model[1:] if len(steps) > 2 else steps[-1]
-        rows, others = encoder.transform(X), encoder.transform(background)
-        return _scores(rest, None), rows, others, column_of_features(encoder)
+@dataclass(frozen=True)
+class _Asked:
+    """What a model is asked, as matrices: log-odds of rows like these, and of others."""
+
+    scores: Scores
+    rows: Matrix
+    others: Matrix
+    features: list[str]  # the column of each
+
+
+def _prepared(model: Estimator, X: Matrix, background: Matrix) -> _Asked:
+    if isinstance(model, Pipeline) and hasattr(model[0], "feature_owner_"):
+        encoder, rest = model[0], model[1:] if len(model) > 2 else model[-1]
+        matrices = encoder.transform(X), encoder.transform(background)
+        return _Asked(_scores(rest, None), *matrices, column_of_features(encoder))
     for rows in (X, background):
         refuse_masked(rows)
     rows, others = (check_array(part, accept_sparse="csr", dtype=np.float64) for part in (X, background))
     refuse_huge(rows)
     if rows.shape[1] != others.shape[1]:
         raise ValueError(f"X has {rows.shape[1]} columns and background has {others.shape[1]}; they must be the same.")
-    frame = X if hasattr(X, "iloc") and hasattr(X, "columns") else None
-    names = [str(c) for c in frame.columns] if frame is not None else [f"x{j}" for j in range(rows.shape[1])]
-    return _scores(model, frame), rows, others, names
+    if not (hasattr(X, "iloc") and hasattr(X, "columns")):
+        return _Asked(_scores(model, None), rows, others, [f"x{j}" for j in range(rows.shape[1])])
+    frame_of: Callable[..., Matrix] = type(X)
+    return _Asked(_scores(model, partial(frame_of, columns=X.columns)), rows, others, [str(c) for c in X.columns])
 
 
-def column_of_features(encoder: Any) -> list[str]:
+def column_of_features(encoder: BaseEstimator) -> list[str]:
     """The column of a table that each feature of a :class:`purely.tables.TableEncoder` speaks of.
 
     A vector and a sparse row are many columns in one: their places are told apart, unless there are too many.
@@ -280,15 +289,14 @@ def column_of_features(encoder: Any) -> list[str]:
     return [own if name in many else name for name, own in zip(names, encoder.get_feature_names_out(), strict=True)]
 
 
-def _scores(model: Any, frame: Any) -> Scores:
+def _scores(model: Estimator, framed: Callable[[Matrix], Matrix] | None) -> Scores:
     """Log-odds of the rows of a matrix; a model that knows names gets them."""
-    steps = [step for _, step in getattr(model, "steps", [])]
 
-    def scores(rows: Any) -> Floats:
-        if frame is not None and not sp.issparse(rows):
-            rows = type(frame)(rows, columns=frame.columns)
-        if steps:
+    def scores(rows: Matrix) -> Floats:
+        if framed is not None and not sp.issparse(rows):
+            rows = framed(rows)
+        if isinstance(model, Pipeline):
             rows = model[:-1].transform(rows)
-        return np.asarray(model_says(steps[-1] if steps else model, rows, "log-odds"))
+        return model_says(last_step(model), rows, "log-odds")
 
     return scores

@@ -136,3 +136,9 @@ def test_members_know_the_share_among_unlabelled_rows_of_a_single_sample():
     model = PUClassifier(truth.mean(), members=["logistic"], scenario="single-sample", random_state=0).fit(X, y)
     assert np.mean(model.predict(X) == truth) > 0.9
     assert model.predict_proba(X)[:, 1].mean() == pytest.approx(truth.mean(), abs=0.04)
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_models_that_are_fitted_are_shown_to_whom_asks(sample, verbose, capsys):
+    PUClassifier(members=["linear", "logistic"], verbose=verbose, random_state=0).fit(sample.X, sample.y)
+    assert ("models" in capsys.readouterr().err) == verbose

@@ -28,7 +28,7 @@ LABELLED = ("--label", "fraud", "--drop", "truth")
 FAST = ("--size", "fast", "--class-prior", "0.3")
 #: What commands import when they need it: loaded once, so that a command starts in milliseconds.
 LATE = (
-    "torch", "purely.nn.stack", "pydantic.type_adapter", "purely.cli._represent", "purely.plotting",
+    "torch", "purely.nn.training", "pydantic.type_adapter", "purely.cli._represent", "purely.plotting",
     "matplotlib.backends.backend_agg", "purely.report", "jinja2", "sklearn.gaussian_process", "sklearn.multiclass",
 )  # fmt: skip
 NOT_THOUGHT_OF = ("Traceback", "unexpected", "Exception ignored")

@@ -28,7 +28,7 @@ def test_arrays_say_what_the_stack_says(architecture):
     stack, x = with_statistics(architecture)
     z, v = stack.forward(x), stack.features(x)
     for m in range(2):
-        arrays = stack.arrays(m)
+        arrays = stack.network(m)
         np.testing.assert_allclose(arrays(x[m].numpy()), z[m].detach().numpy(), rtol=1e-4, atol=1e-5)
         np.testing.assert_allclose(arrays.features(x[m].numpy()), v[m].T.detach().numpy(), rtol=1e-4, atol=1e-5)
 
@@ -37,8 +37,8 @@ def test_scaling_can_be_folded_into_a_network():
     stack, x = with_statistics(ARCHITECTURES[0])
     mean, scale = np.arange(5.0), np.linspace(1, 3, 5)
     X = x[0].numpy()
-    folded = stack.arrays(0).after_scaling(mean, scale)
-    np.testing.assert_allclose(folded(X), stack.arrays(0)((X - mean) / scale), atol=1e-9)
+    folded = stack.network(0).after_scaling(mean, scale)
+    np.testing.assert_allclose(folded(X), stack.network(0)((X - mean) / scale), atol=1e-9)
 
 
 def test_the_gradient_is_that_of_a_plain_network():

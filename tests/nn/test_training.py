@@ -162,10 +162,10 @@ def test_a_risk_of_a_classifier_plugs_in():
     """A non-negative PU risk: what is reported and what is differentiated differ, and J is something of its own."""
     from dataclasses import dataclass
 
-    from purely.nn.losses import LossValue
+    from purely.nn.losses import Loss, LossValue
 
     @dataclass(frozen=True)
-    class Risk:
+    class Risk(Loss):
         prior: float = 0.5
         n_outputs: int = 1
         initial_bias: float = 0.0

@@ -8,8 +8,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit
 from scipy.stats import norm
 
-from purely.prior.ceiling import GRID, ceiling_profile, straightened
-from purely.prior.logistic_ceiling import logistic_ceiling
+from purely.prior.ceiling import GRID, ceiling_profile, logistic_ceiling, straightened
 from purely.prior.scores import ScoreTable
 
 
@@ -78,7 +77,8 @@ def test_the_posterior_is_that_of_a_plain_sum(distance):
     for at, step in zip(GRID, np.gradient(GRID), strict=True):
         share = expit(at)
         area = min(max((profile.area - share / 2) / (1 - share), 0.5), 1 - 1e-6)
-        ceiling = logit(np.clip(share + (1 - share) * expit(0.68 * z - 3.5 * norm.ppf(area)), 1e-9, 1 - 1e-9))
+        at_top = np.exp(-4.2 * norm.ppf(area) ** 0.9 * np.exp(0.35 * z))
+        ceiling = logit(np.clip(share + (1 - share) * at_top, 1e-9, 1 - 1e-9))
         loss = np.interp(ceiling, GRID, profile.loss + 0.5 * ((GRID - profile.anchor) / 2.0) ** 2 / profile.n_eff)
         weight.append(np.exp(-profile.n_eff * (loss - profile.loss.min())).mean() * np.sqrt(share * (1 - share)) * step)
     slow = np.cumsum(weight) / np.sum(weight)

@@ -134,7 +134,7 @@ def test_write_is_atomic(report, tmp_path, monkeypatch):
 )
 def test_signal_in_words_and_as_a_light(information, p_value, short, light):
     interval = InformationInterval(information, 0.05, information - 0.1, information + 0.1, 0.95)
-    signal = Signal(InformationDisplay([100], [interval]), interval, interval.smi(0.5), p_value, 999, 100)
+    signal = Signal(InformationDisplay([100], [interval]), interval, interval.smi(0.5), p_value, 999)
     answer = answer_signal(signal, "")
     assert (answer["short"], answer["found"]) == (short, p_value <= 0.05)
     assert _signal(signal).status == light

@@ -19,10 +19,8 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from purely.assumptions._common import AssumptionCheck, AssumptionReport
-from purely.assumptions._identifiability import check_identifiability
-from purely.assumptions._leaks import LEAK, STRONG, column_areas
-from purely.assumptions._sampling import check_sampling
-from purely.assumptions._selection import check_selection, check_top
+from purely.assumptions._rows import LEAK, STRONG, check_sampling, column_areas
+from purely.assumptions._scores import check_identifiability, check_selection, check_top
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.typing import Matrix

@@ -113,31 +113,36 @@ def grade(p_value: float, alpha: float) -> Status:
     return "violated" if p_value < alpha / STRICTER else "doubtful" if p_value < alpha else "ok"
 
 
-def unlabelled_prior(prior: float, labels: PULabels, scenario: Scenario) -> float:
-    n_p, n_u = labels.n_positive, labels.n_unlabelled
-    share = prior if scenario == "case-control" else (prior * (n_p + n_u) - n_p) / n_u
-    return float(np.clip(share, 0.0, 1.0))
+@dataclass(frozen=True)
+class Excess:
+    """Whether regions of the score hold more labelled positives than a class prior allows, see :func:`excess`."""
+
+    p_value: float
+    ratio: float  # by how much, in the worst region
+    bound: float  # of the share among the unlabelled rows, from above
 
 
-def excess(labels: PULabels, scores: Floats, share: float, alpha: float) -> tuple[float, float, float]:
-    r"""Test of :math:`U(A) \ge \pi_U P(A)` over bins and upper sets: p-value, worst ratio, upper bound of the share.
+def excess(labels: PULabels, scores: Floats, prior: float, scenario: Scenario, alpha: float) -> Excess:
+    r"""Test of :math:`U(A) \ge \pi_U P(A)` over bins and upper sets of the score.
 
     At equality a region's rows are labelled ones with the chance :math:`n_P / (n_P + \pi_U n_U)` each, so given how
     many rows it holds the labelled ones are binomial: an exact test, Bonferroni over the regions. Turned round, each
     region bounds the share :math:`\pi_U \le U(A) / P(A)` from above.
     """
+    odds = labels.n_positive / labels.n_unlabelled
+    of_all = labels.n_positive + labels.n_unlabelled
+    share = prior if scenario == "case-control" else (prior * of_all - labels.n_positive) / labels.n_unlabelled
+    share = float(np.clip(share, 0.0, 1.0))
     n_p, n_u = bin_counts(labels, scores)
     tops_p, tops_u = np.cumsum(n_p[::-1])[:-1], np.cumsum(n_u[::-1])[:-1]  # the set of all rows says nothing
     k_p, k_u = np.append(n_p, tops_p), np.append(n_u, tops_u)
     regions = k_p.size
-    odds = labels.n_positive / labels.n_unlabelled
     chance = odds / (odds + share) if share > 0.0 else 1.0
     p_values = binom.sf(k_p - 1.0, k_p + k_u, chance)
-    p_value = min(1.0, float(p_values.min()) * regions)
     tail = alpha / regions
     of_unlabelled = np.where(k_p > 0.0, beta.ppf(1.0 - tail, k_u + 1.0, np.maximum(k_p, 1e-9)), 1.0)
     with np.errstate(divide="ignore"):
         bounds = np.where(k_p > 0.0, of_unlabelled / (1.0 - of_unlabelled) * odds, np.inf)
     worst = int(np.argmin(p_values))
     ratio = share * (k_p[worst] / labels.n_positive) / max(k_u[worst] / labels.n_unlabelled, 0.5 / labels.n_unlabelled)
-    return p_value, float(ratio), float(min(bounds.min(), 1.0))
+    return Excess(min(1.0, float(p_values.min()) * regions), float(ratio), float(min(bounds.min(), 1.0)))

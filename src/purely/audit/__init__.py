@@ -15,8 +15,7 @@ of being labelled vary by a factor gamma over the positives, and from which gamm
 """
 
 from purely.audit._changes import Change
-from purely.audit._design import AuditSample, draw_audit
-from purely.audit._labels import read_audit_labels
+from purely.audit._design import AuditSample, draw_audit, read_audit_labels
 from purely.audit._monitor import Batch, Look, Monitor
 from purely.audit._next import NextRows, next_to_label
 from purely.audit._posterior import Posterior

@@ -10,8 +10,6 @@ import numpy as np
 from purely.metrics import PUEstimate
 from purely.typing import Floats
 
-__all__ = ["Change", "believed"]
-
 
 @dataclass(frozen=True)
 class Change:

@@ -8,6 +8,7 @@ in proportion to the spread of a label where the model is right, with a floor :m
 :math:`u` for where it is not. The row is drawn with probability :math:`\pi_i = \min(1, t s_i)`, :math:`\sum \pi_i = n`.
 Rows are laid end to end in the order of their scores, each as long as its probability; every whole step from a random
 start hits one (systematic sampling), so that no region of the score is left out.
+The labels that somebody gives them are read by :func:`read_audit_labels`.
 """
 
 from __future__ import annotations
@@ -15,27 +16,20 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from purely.checks import RandomState, check_number, draw_seed
+from purely.files import shown
+from purely.label_words import find_meaning, says
 from purely.typing import Floats, Indices
-
-__all__ = [
-    "AuditSample",
-    "draw_audit",
-    "every_step",
-    "inclusion_probabilities",
-    "pool_key",
-    "read_probability",
-    "row_sizes",
-]
-
 
 #: Spread that every label is believed to have, whatever the model says; and share of the draw that is uniform.
 FLOOR, UNIFORM = 0.002, 0.1
+Objects: TypeAlias = NDArray[np.object_]
+_HOW_TO_LABEL = "Write 1 or yes, 0 or no, and leave out what you could not tell."
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ class AuditSample:
     round: Indices
     n_pool: int
     key: int
-    ids: tuple[Any, ...] | None = None
+    ids: tuple[object, ...] | None = None
 
     def __len__(self) -> int:
         return int(self.index.size)
@@ -91,7 +85,7 @@ def draw_audit(
     n: int,
     *,
     random_state: RandomState = None,
-    id: Sequence[Any] | None = None,
+    id: Sequence[object] | None = None,
     after: AuditSample | None = None,
 ) -> AuditSample:
     """Draw rows of a pool for labelling, with known probabilities, see :mod:`purely.audit`.
@@ -142,7 +136,7 @@ def draw_audit(
     drawn = rng.permutation(rows[every_step(q[rows], chances[rows], rng)])
     index, inclusion, number = drawn, chances[drawn], np.ones(n, dtype=np.intp)
     if after is not None:
-        earlier = _first_chances(after, sizes)
+        earlier = inclusion_probabilities(sizes, len(after))  # of all rows, as far as their sizes tell
         index = np.concatenate([after.index, drawn])
         again = inclusion_probabilities(sizes, n)  # what a row of the first round would have had in this one
         inclusion = 1.0 - (1.0 - earlier[index]) * (1.0 - np.where(chances > 0.0, chances, again)[index])
@@ -178,11 +172,6 @@ def every_step(score: Floats, chances: Floats, rng: np.random.Generator) -> Indi
     return order[np.diff(np.floor(ends + rng.random()), prepend=0.0) > 0.0]
 
 
-def _first_chances(sample: AuditSample, sizes: Floats) -> Floats:
-    """Probabilities of all rows to be drawn by the rounds of a sample, as far as their sizes tell."""
-    return np.minimum(1.0, inclusion_probabilities(sizes, len(sample)))
-
-
 def read_probability(probability: ArrayLike) -> Floats:
     """Probabilities of a pool, checked."""
     q = np.asarray(probability, dtype=np.float64)
@@ -213,3 +202,42 @@ def check_key(sample: AuditSample, probability: Floats) -> None:
             "probability is not what the audit was drawn by: another model, or the rows in another order. Read it with "
             "the probabilities that draw_audit was given."
         )
+
+
+def read_audit_labels(labels: ArrayLike) -> Floats:
+    """Labels as 1 for positive, 0 for negative and NaN where the label is missing.
+
+    Words mean what they mean everywhere (:mod:`purely.labels`), but here "no" is a negative, and an empty text, "?" or
+    "unknown" stands for a row that could not be told. All labels may be the same.
+
+    Examples
+    --------
+    >>> from purely.audit import read_audit_labels
+    >>> read_audit_labels(["yes", "no", "?", ""])
+    array([ 1.,  0., nan, nan])
+    """
+    values = np.asarray(labels, dtype=object).ravel()
+    kinds = np.array([_kind(value) for value in values], dtype=object)
+    if "other" in kinds:
+        kinds = _named_classes(values, kinds)
+    return np.select([kinds == "positive", kinds == "unlabelled"], [1.0, np.nan], 0.0).astype(np.float64)
+
+
+def _kind(value: object) -> str:
+    if value is None or (isinstance(value, (float, np.floating)) and np.isnan(value)):
+        return "unlabelled"
+    return says(value)
+
+
+def _named_classes(values: Objects, kinds: Objects) -> Objects:
+    """Kinds where a class has a name of its own, as in "fraud" and "no"."""
+    told = kinds != "unlabelled"
+    present = list(dict.fromkeys(str(v) for v in values[told]))
+    listed = ", ".join(repr(shown(v)) for v in present[:5])
+    if len(present) != 2:
+        raise ValueError(f"labels must have two values; found {len(present)}: {listed}. {_HOW_TO_LABEL}")
+    meaning = find_meaning(present)
+    if meaning.guessed:
+        raise ValueError(f"which of the labels {listed} marks a positive cannot be told. {_HOW_TO_LABEL}")
+    named = np.where([str(v) == meaning.positive for v in values], "positive", "negative").astype(object)
+    return np.where(told, named, "unlabelled")

@@ -25,9 +25,6 @@ from purely.class_prior import check_class_prior
 from purely.metrics import PUEstimate
 from purely.typing import Floats, Matrix
 
-__all__ = ["Batch", "Look", "Monitor"]
-
-
 #: Rows of a batch at least: with fewer nothing can be told.
 FEWEST = 30
 ASSUMPTION = "The model's probabilities are as right in this batch as they were in the reference."
@@ -160,27 +157,16 @@ class Monitor:
         q, first = read_probability(batch.probability), read_probability(self.reference.probability)
         if q.size < FEWEST:
             raise ValueError(f"{batch.name} has {q.size} rows; at least {FEWEST} are needed to tell a change.")
-        number = len(self.looks) + 1
-        p_column, column = self._columns(batch)
-        found = Look(
-            batch.name,
-            number,
-            q.size,
-            mean_share(q, level),
-            welch(q, first),
-            kolmogorov_smirnov(q, first),
-            p_column,
-            column,
-            self.alpha / (3.0 * number * (number + 1.0)),
-        )
-        self.looks.append(found)
-        return found
+        number, share = len(self.looks) + 1, mean_share(q, level)
+        p_values, at = (welch(q, first), kolmogorov_smirnov(q, first)), self.alpha / (3.0 * number * (number + 1.0))
+        self.looks.append(Look(batch.name, number, q.size, share, *p_values, *self._columns(batch), at))
+        return self.looks[-1]
 
     def _columns(self, batch: Batch) -> tuple[float, str]:
         """The smallest p-value of the columns, for all of them together, and the column."""
         if batch.X is None or self.reference.X is None:
             return 1.0, ""
-        one, other = _dense(self.reference.X), _dense(batch.X)
+        one, other = (dense(X[: self.most_compared]) for X in (self.reference.X, batch.X))
         if one.shape[1] != other.shape[1]:
             raise ValueError(
                 f"{batch.name} has {other.shape[1]} columns and the reference {one.shape[1]}; they must be the same."
@@ -218,7 +204,3 @@ def kolmogorov_smirnov(a: Floats, b: Floats) -> float:
     shares = (np.searchsorted(own, both, side="right") / own.size for own in (a, b))
     distance = np.abs(np.subtract(*shares)).max()
     return float(kolmogorov(distance * np.sqrt(a.size * b.size / (a.size + b.size))))
-
-
-def _dense(X: Matrix) -> Floats:
-    return dense(X[: Monitor.most_compared])

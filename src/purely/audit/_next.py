@@ -18,7 +18,7 @@ off the target's variance :math:`a^\top C a`. For the goal "model" the target is
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy.special import expit
@@ -29,9 +29,7 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import check_class_prior
 from purely.classifiers.thresholds import check_threshold
 from purely.crossfit import model_says
-from purely.typing import Floats, Indices, Mask, Matrix
-
-__all__ = ["NextRows", "next_to_label"]
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 Goal = Literal["precision", "share", "model"]
 GOALS: tuple[Goal, ...] = ("precision", "share", "model")
@@ -71,7 +69,7 @@ class NextRows:
 
 
 def next_to_label(
-    model: Any,
+    model: Estimator,
     X: Matrix,
     n: int,
     goal: Goal = "precision",
@@ -167,10 +165,9 @@ def expected_gain(covariance: Floats, spread: Floats, target: Floats, groups: In
     groups : ndarray of shape (n,)
         Groups in the order of the labels.
     """
-    start = float(np.einsum("gk,gh,hk->", target, covariance, target))
-    left = []
+    left = [float(np.einsum("gk,gh,hk->", target, covariance, target))]
     for g in groups:
         column = covariance[:, g]
         covariance = covariance - np.outer(column, column) * spread[g] / (1.0 + spread[g] * column[g])
         left.append(max(float(np.einsum("gk,gh,hk->", target, covariance, target)), 0.0))
-    return 1.0 - np.sqrt(np.array(left) / start)
+    return 1.0 - np.sqrt(np.array(left[1:]) / left[0])

@@ -31,9 +31,6 @@ from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning
 from purely.typing import Floats, Indices, Mask
 
-__all__ = ["Pool", "Posterior", "draw_posterior", "group_pool", "promised_cut"]
-
-
 #: A threshold that every row is above.
 LEAST_CUT = 1e-12
 #: Groups of the pool at most.
@@ -164,10 +161,8 @@ def draw_posterior(pool: Pool, index: Indices, positive: Mask, seed: int = 0) ->
     """
     rng = np.random.default_rng(seed)
     n_groups, group = pool.rows.size, pool.group[index]
-    found, seen = (
-        np.asarray(np.bincount(group, weight, n_groups), dtype=np.float64)
-        for weight in (positive.astype(np.float64), np.ones(index.size))
-    )
+    found = np.bincount(group[positive], minlength=n_groups).astype(np.float64)
+    seen = np.bincount(group, minlength=n_groups).astype(np.float64)
     mean, covariance = prior_law(pool)
     p = expit(_slice_samples(mean, covariance, found, seen, rng))
     rest = (pool.rows - seen).astype(np.int64)
@@ -231,8 +226,8 @@ def _normal_at_mode(mean: Floats, covariance: Floats, found: Floats, seen: Float
         if np.abs(step).max() < 1e-6:
             break
     p = expit(f)
-    covariance_at_mode = np.linalg.inv(precision + np.diag(seen * p * (1.0 - p)))
-    return f, np.asarray(np.linalg.cholesky((covariance_at_mode + covariance_at_mode.T) / 2.0), dtype=np.float64)
+    at_mode = np.linalg.inv(precision + np.diag(seen * p * (1.0 - p)))
+    return f, np.asarray(np.linalg.cholesky((at_mode + at_mode.T) / 2.0), dtype=np.float64)
 
 
 def promised_cut(posterior: Posterior, precision: float, confidence: float) -> float:

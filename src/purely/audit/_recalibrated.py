@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,10 +15,7 @@ from purely.calibration import RAMP, ScoreCalibration, shift_to_share
 from purely.class_prior import Prior
 from purely.classifiers.base import BasePUClassifier
 from purely.crossfit import finite_log_odds, model_says
-from purely.typing import Floats, Matrix
-
-__all__ = ["RecalibratedClassifier", "calibration_of"]
-
+from purely.typing import Estimator, Floats, Matrix
 
 #: Slope of the recalibrated log-odds beyond the pool's scores.
 END_SLOPE = 0.5
@@ -82,7 +79,7 @@ class RecalibratedClassifier(BasePUClassifier):
     True
     """
 
-    def __init__(self, estimator: Any, *, threshold: Any = 0.5) -> None:
+    def __init__(self, estimator: Estimator, *, threshold: float | tuple[float, float] = 0.5) -> None:
         self.estimator = estimator
         self.threshold = threshold
 

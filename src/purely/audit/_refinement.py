@@ -18,7 +18,6 @@ the linear part has all columns, in case the model has missed one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as sl
@@ -29,10 +28,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from purely.checks import dense
 from purely.explain import explain_rows
-from purely.typing import Floats, Mask, Matrix
-
-__all__ = ["Refinement", "fit_refinement", "relevance_of"]
-
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 #: A-priori spread of a column's coefficient, and number of columns from which on all together get no more.
 SPREAD, MANY_COLUMNS = 0.2, 40
@@ -73,7 +69,7 @@ class Refinement:
     def __call__(self, log_odds: Floats, X: Matrix) -> Floats:
         """Corrected log-odds of rows."""
         linear = np.asarray(self.slope * log_odds + X @ self.coef + self.intercept, dtype=np.float64)
-        return linear if not self.weight.size else linear + self._bent(_dense(X) * self.scale)
+        return linear if not self.weight.size else linear + self._bent(dense(X) * self.scale)
 
     def _bent(self, rows: Floats) -> Floats:
         parts = pairwise_distances_chunked(
@@ -82,7 +78,7 @@ class Refinement:
         return np.concatenate(list(parts))
 
 
-def relevance_of(model: Any, X: Matrix) -> Floats:
+def relevance_of(model: Estimator, X: Matrix) -> Floats:
     """How much each column matters to a model, shape (d,); sums to 1, or to 0 where it cannot be told."""
     n_columns = X.shape[1]
     if sp.issparse(X) or n_columns > MOST_COLUMNS:
@@ -106,7 +102,7 @@ def fit_refinement(log_odds: Floats, X: Matrix, positive: Mask, relevance: Float
     """
     if positive.all() or not positive.any():
         return None
-    rows = _dense(X)
+    rows = dense(X)
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     spread = np.where(spread > 0.0, spread, np.inf)
     linear_scale = SPREAD * min(1.0, np.sqrt(MANY_COLUMNS / rows.shape[1])) / spread
@@ -124,7 +120,3 @@ def fit_refinement(log_odds: Floats, X: Matrix, positive: Mask, relevance: Float
     return Refinement(
         max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef), coef, scale, centres, weight
     )
-
-
-def _dense(X: Matrix) -> Floats:
-    return dense(X)

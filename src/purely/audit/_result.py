@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,8 +13,7 @@ from sklearn.utils import check_array
 
 from purely.assumptions import AssumptionCheck
 from purely.audit._changes import Change, believed
-from purely.audit._design import AuditSample, check_key, read_probability
-from purely.audit._labels import read_audit_labels
+from purely.audit._design import AuditSample, check_key, read_audit_labels, read_probability
 from purely.audit._posterior import Pool, Posterior, draw_posterior, group_pool, promised_cut
 from purely.audit._recalibrated import RecalibratedClassifier, calibration_of
 from purely.audit._refinement import Refinement, fit_refinement, relevance_of
@@ -24,9 +22,7 @@ from purely.checks import level_to_z
 from purely.class_prior import Prior, check_class_prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
-from purely.typing import Floats, Mask, Matrix
-
-__all__ = ["AuditCurve", "AuditResult", "read_audit"]
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 #: (positives above, rows above, positives of the pool, rows of the pool) -> value of each draw.
 Functional = Callable[[Floats, float, Floats, float], Floats]
@@ -134,8 +130,10 @@ class AuditResult:
         told = np.isfinite(self.labels)
         return draw_posterior(self.pool, self.sample.index[told], self.labels[told] == 1.0)
 
-    def _supposed(self, missing: Floats) -> Posterior:
+    def _supposed(self, missing: Floats | float) -> Posterior:
         """The same with labels supposed for the rows without one."""
+        if not self.n_missing:
+            return self.posterior
         labels = np.where(np.isnan(self.labels), missing, self.labels)
         return draw_posterior(self.pool, self.sample.index, labels == 1.0)
 
@@ -169,12 +167,11 @@ class AuditResult:
     def lift(self, threshold: float = 0.5) -> PUEstimate:
         """Precision above a threshold over the share of positives in the pool."""
         most = 1.0 / max(self.share.low, 1.0 / self.sample.n_pool)
-        return self._estimate(
-            "lift",
-            lambda tp, m, total, n: tp / max(m, 1.0) / (np.maximum(total, 1.0) / n),
-            threshold,
-            legal=(0.0, most),
-        )
+
+        def lift(tp: Floats, m: float, total: Floats, n: float) -> Floats:
+            return tp / max(m, 1.0) / (np.maximum(total, 1.0) / n)
+
+        return self._estimate("lift", lift, threshold, legal=(0.0, most))
 
     def error(self, threshold: float = 0.5) -> PUEstimate:
         """Share of the pool's rows that the threshold puts into the wrong class."""
@@ -199,23 +196,18 @@ class AuditResult:
             return functional(posterior.above(self.pool.group, called), m, posterior.total, n)
 
         draws = drawn(self.posterior)
-        value = float(np.median(draws))
-        low, high = self.posterior.ends(draws, self.level)
-        for other in self._extremes(called, threshold is not None):
-            lower, higher = other.ends(drawn(other), self.level)
-            low, high = min(low, lower), max(high, higher)
-        low, high = np.clip([min(low, value), max(high, value)], *legal)
+        value, error = float(np.median(draws)), float(draws.std(ddof=1))
+        others = self._extremes(called, threshold is not None)
+        ends = [value, *self.posterior.ends(draws, self.level)]
+        ends += [end for other in others for end in other.ends(drawn(other), self.level)]
+        low, high = np.clip([min(ends), max(ends)], *legal).tolist()
         note = f"{self.n_missing} rows could not be told; the interval allows for either label." * (self.n_missing > 0)
-        return PUEstimate(
-            name, value, float(draws.std(ddof=1)), float(low), float(high), self.level, ASSUMPTION, value, note
-        )
+        return PUEstimate(name, value, error, low, high, self.level, ASSUMPTION, value, note)
 
     def _extremes(self, called: Mask, cut: bool) -> list[Posterior]:
         """Posteriors with missing labels all one way: above and below the threshold apart where there is one."""
-        if not self.n_missing:
-            return []
         above = called[self.sample.index]
-        ways = [(0.0, 0.0), (1.0, 1.0), *([(0.0, 1.0), (1.0, 0.0)] if cut else [])]
+        ways = [(0.0, 0.0), (1.0, 1.0), *([(0.0, 1.0), (1.0, 0.0)] if cut else [])] * (self.n_missing > 0)
         return [self._supposed(np.where(above, over, under)) for over, under in ways]
 
     def calibration_curve(self, n_groups: int = 5) -> AuditCurve:
@@ -248,10 +240,9 @@ class AuditResult:
         """
         precision = check_class_prior(precision, "precision")
         confidence = check_class_prior(confidence, "confidence")
-        worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-        return promised_cut(worst, precision, confidence)
+        return promised_cut(self._supposed(0.0), precision, confidence)
 
-    def recalibrated(self, model: Any, X: Matrix | None = None) -> RecalibratedClassifier:
+    def recalibrated(self, model: Estimator, X: Matrix | None = None) -> RecalibratedClassifier:
         """The same classifier with probabilities and a class prior that agree with the audit.
 
         Parameters
@@ -268,10 +259,10 @@ class AuditResult:
         RecalibratedClassifier
         """
         calibration = calibration_of(self.pool, self.posterior, self.share.value)
-        worst = self._supposed(np.zeros(len(self.sample))) if self.n_missing else self.posterior
-        return RecalibratedClassifier(model).adopt(calibration, self.prior, worst, self._refined(model, X, calibration))
+        refined = self._refined(model, X, calibration)
+        return RecalibratedClassifier(model).adopt(calibration, self.prior, self._supposed(0.0), refined)
 
-    def _refined(self, model: Any, X: Matrix, calibration: ScoreCalibration) -> Refinement | None:
+    def _refined(self, model: Estimator, X: Matrix | None, calibration: ScoreCalibration) -> Refinement | None:
         if X is None:
             return None
         rows = check_array(X, accept_sparse="csr", dtype=np.float64)
@@ -284,7 +275,7 @@ class AuditResult:
         log_odds = calibration(model_says(model, X, "log-odds", positive=getattr(model, "classes_", (0, 1))[1]))
         return fit_refinement(log_odds[told], rows[told], self.labels[told] == 1.0, relevance_of(model, X))
 
-    def assumptions(self, labelled: Any) -> AssumptionCheck:
+    def assumptions(self, labelled: ArrayLike | Estimator) -> AssumptionCheck:
         r"""Judge whether the labelled positives are a random draw of all positives, as far as the score tells.
 
         The statistic is the share of pairs in which a labelled positive scores higher than a positive of the pool, ties
@@ -303,8 +294,8 @@ class AuditResult:
         AssumptionCheck
         """
         table = getattr(labelled, "oof_table_", None)
-        own = read_probability(labelled if table is None else np.repeat(expit(table.score), table.count_p.astype(int)))
-        group = np.searchsorted(self.pool.cut[1:], own, side="right")
+        own = labelled if table is None else np.repeat(expit(table.score), table.count_p.astype(int))
+        group = np.searchsorted(self.pool.cut[1:], read_probability(np.asarray(own)), side="right")
         counts = np.bincount(group, minlength=self.pool.rows.size)
         draws = self.posterior.positives
         rng = np.random.default_rng(1)
@@ -314,13 +305,9 @@ class AuditResult:
         middle, (low, high) = float(np.median(area)), self.posterior.ends(area, self.level)
         like = min((area < 0.5 + TOLERANCE).sum(), (area > 0.5 - TOLERANCE).sum())
         p_value = float(min(1.0, 2.0 * (like + 1.0) / (area.size + 1.0)))
-        status: Literal["ok", "doubtful", "violated"] = (
-            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated"
-        )
-        said = (
-            f"a labelled positive scores higher than one of the pool in {middle:.0%} of pairs [{low:.0%}, {high:.0%}]"
-        )
-        if status == "ok":
+        pairs = f"{middle:.0%} of pairs [{low:.0%}, {high:.0%}]"
+        said = f"a labelled positive scores higher than one of the pool in {pairs}"
+        if p_value > 0.05:
             message = f"By their scores, the labelled positives are like those of the pool: {said}; 50 % are expected."
         else:
             kind = "clear" if middle > 0.5 else "doubtful"
@@ -328,7 +315,14 @@ class AuditResult:
                 f"The labelled positives are not a random draw of all positives: {said}, where 50 % are expected. "
                 f"{kind.capitalize()} positives were labelled first: use the recalibrated model and the audit's share."
             )
-        return AssumptionCheck("labelling", status, middle, p_value, message, {"low": float(low), "high": float(high)})
+        return AssumptionCheck(
+            "labelling",
+            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated",
+            middle,
+            p_value,
+            message,
+            {"low": float(low), "high": float(high)},
+        )
 
     def __str__(self) -> str:
         missing = f", {self.n_missing} could not be told" if self.n_missing else ""

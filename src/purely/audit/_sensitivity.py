@@ -14,7 +14,7 @@ own interval is carried through: :math:`q` is taken at its lower end on the left
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
@@ -25,8 +25,6 @@ from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
 from purely.typing import Floats, Mask, Matrix
-
-__all__ = ["Sensitivity", "sensitivity"]
 
 
 @dataclass(frozen=True)
@@ -85,9 +83,7 @@ class Sensitivity:
 
     def at(self, gamma: float) -> Sensitivity:
         """The same for another gamma."""
-        return Sensitivity(
-            check_number("gamma", gamma, 1.0), self.threshold, self.probability, self.weight, self.scale, self.level
-        )
+        return replace(self, gamma=check_number("gamma", gamma, 1.0))
 
     def tips(self, *, precision: float | None = None, share: float | None = None) -> float:
         r"""The gamma from which on a conclusion may be wrong; 1 where it is in doubt at once, infinite where never.
@@ -122,20 +118,16 @@ class Sensitivity:
         return low / gamma, np.minimum(1.0, gamma * high)
 
     def _estimate(self, name: str, rows: Mask) -> PUEstimate:
-        weight = np.where(rows, self.weight, 0.0)
-        nan = float("nan")
-        if not weight.any():
-            return PUEstimate(name, nan, nan, 0.0, 1.0, self.level, self._assumption(), nan, "No row is above it.")
-        value, low, high = (
-            float(np.average(ends, weights=weight)) for ends in (self.probability, *self._ends(self.gamma))
-        )
-        return PUEstimate(name, value, nan, min(low, value), max(high, value), self.level, self._assumption(), value)
-
-    def _assumption(self) -> str:
-        return (
+        weight, nan = np.where(rows, self.weight, 0.0), float("nan")
+        assumption = (
             f"The odds that a positive is labelled vary by at most a factor {self.gamma:g} over the positives, and "
             "some rows are certain to be positive."
         )
+        if not weight.any():
+            return PUEstimate(name, nan, nan, 0.0, 1.0, self.level, assumption, nan, "No row is above it.")
+        ends = self.probability, *self._ends(self.gamma)
+        value, low, high = (float(np.average(end, weights=weight)) for end in ends)
+        return PUEstimate(name, value, nan, min(low, value), max(high, value), self.level, assumption, value)
 
     def __str__(self) -> str:
         share, precision = self.share, self.precision

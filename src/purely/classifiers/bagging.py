@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from purely.base import number, with_parameters
 from purely.classifiers.meta import MetaPUClassifier, Training
-from purely.typing import Floats, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 
 @with_parameters
@@ -80,7 +80,7 @@ class BaggingPUClassifier(MetaPUClassifier):
     n_estimators: int = number(default=100, low=1, integer=True)
     n_drawn: int | None = number(default=None, low=1, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         positive = training.positive
         self._find_prior(training)
         P, U = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -35,7 +35,7 @@ __all__ = ["BasePUClassifier", "log_odds_of_margin"]
 MARGIN_EPS = 2e-3
 
 
-def log_odds_of_margin(z: Any) -> Floats:
+def log_odds_of_margin(z: ArrayLike) -> Floats:
     """Log-odds of the probability (1 + z) / 2 that squared-loss outputs stand for; goes on rising beyond -1 and 1."""
     z = np.asarray(z, dtype=np.float64)
     inside = np.clip(z, -1.0 + MARGIN_EPS, 1.0 - MARGIN_EPS)

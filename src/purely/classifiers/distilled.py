@@ -14,6 +14,7 @@ from scipy.special import expit
 from sklearn.base import clone
 
 from purely.calibration import ScoreCalibration
+from purely.checks import dense
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.imitation import Imitation, imitate
 from purely.classifiers.nnpu import mean_output
@@ -142,7 +143,9 @@ class DistilledPUClassifier(BasePUClassifier):
     True
     """
 
-    def __init__(self, estimator: Any, *, threshold: Any = 0.5, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, estimator: Any, *, threshold: float | tuple[float, float] = 0.5, n_jobs: int | None = None
+    ) -> None:
         self.estimator = estimator
         self.threshold = threshold
         self.n_jobs = n_jobs
@@ -201,7 +204,7 @@ class DistilledPUClassifier(BasePUClassifier):
         made.imitation_, made.difference_ = None, self.members_difference_
         return made
 
-    def _imitate(self, rows: Any) -> None:
+    def _imitate(self, rows: Floats) -> None:
         """Use a network from now on, if it says what the members say of rows that it has not learnt from."""
         n_judged = min(JUDGED_ROWS, rows.shape[0] // 5)
         if sp.issparse(rows) or rows.shape[0] - n_judged < LEAST_POOL or rows.shape[1] > MOST_COLUMNS:
@@ -229,8 +232,8 @@ class DistilledPUClassifier(BasePUClassifier):
         with one_blas_thread():
             return np.concatenate(Parallel(n_jobs=self.n_jobs, prefer="threads")(tasks))
 
-    def _block_log_odds(self, block: Any) -> Floats:
-        rows = block.toarray() if sp.issparse(block) else block
+    def _block_log_odds(self, block: Matrix) -> Floats:
+        rows = dense(block)
         if self.imitation_ is not None:
             return self.imitation_(rows)
         total = np.zeros(rows.shape[0])

@@ -15,7 +15,7 @@ from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_mean
 from purely.crossfit import LARGEST_LOG_ODDS
 from purely.labels import PULabels
-from purely.typing import Floats, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 #: No row is surely positive or negative, so that both classes always have some weight.
 LEAST_WEIGHT = 1e-6
@@ -88,7 +88,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
     class_prior: PriorParameter = None
     cv: int = number(default=5, low=2, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         labels, positive = training.labels, training.positive
         self._log_counts = float(np.log(labels.n_positive / labels.n_unlabelled))
         g = None
@@ -112,7 +112,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         priors = self._priors_of(labels, unlabelled=share)
         return self._use_prior(Prior.exactly(priors.population), priors, labels, estimated=True)
 
-    def _fit_weighted(self, estimator: Any, training: Training, g: Floats, c: float) -> Any:
+    def _fit_weighted(self, estimator: Estimator, training: Training, g: Floats, c: float) -> Any:
         w = np.clip((1.0 - c) / c * g / (1.0 - g), LEAST_WEIGHT, 1.0 - LEAST_WEIGHT)
         P, U = np.flatnonzero(training.positive), np.flatnonzero(~training.positive)
         target = np.concatenate([np.ones(P.size + U.size), np.zeros(U.size)])

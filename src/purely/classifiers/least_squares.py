@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -102,8 +103,8 @@ class PULeastSquaresClassifier(BasePUClassifier):
     class_prior: PriorParameter = field(default="auto", kw_only=False)
     basis: str = "gaussian"
     n_centers: int = number(default=300, low=1, integer=True)
-    bandwidth: Any = parameter(default=None, check=partial(check_grid, positive=True))
-    alpha: Any = parameter(default=None, check=partial(check_grid, positive=False))
+    bandwidth: float | Sequence[float] | None = parameter(default=None, check=partial(check_grid, positive=True))
+    alpha: float | Sequence[float] | None = parameter(default=None, check=partial(check_grid, positive=False))
     cv: int = number(default=5, low=2, integer=True)
     standardize: bool = True
     random_state: RandomState = 0
@@ -149,7 +150,7 @@ class PULeastSquaresClassifier(BasePUClassifier):
         grid = None if self.bandwidth is None else check_grid("bandwidth", self.bandwidth, positive=True)
         return GaussianBases.about(self.centers_, grid, True, sparse=sp.issparse(X))
 
-    def _scaled(self, rows: Any) -> Any:
+    def _scaled(self, rows: Matrix) -> Matrix:
         return rows if self._scaling is None else ScaledRows(rows, self._scaling)
 
     def _solve(self, sums: BasisSums, alphas: Floats) -> None:

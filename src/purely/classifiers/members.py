@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_outpu
 from purely.crossfit import log_ratio
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Mask, Matrix
 
 __all__ = [
     "LIGHT_MEMBERS",
@@ -34,6 +34,8 @@ __all__ = [
 
 #: Members that are logistic regressions of the class, and what they describe rows by.
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
+#: What `members` takes: a name, or a list of names and of classifiers.
+Members: TypeAlias = str | Sequence[str | Estimator]
 #: Members by name.
 NAMES = ("networks", *LOGISTIC, *MODEL_NAMES)
 #: What "auto" stands for, in a table of few columns and in a wide one; chosen by `experiments/promises.py`. Networks
@@ -73,7 +75,7 @@ class Member:
         return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
 
 
-def read_members(given: Any, n_features: int) -> list[Any]:
+def read_members(given: Members, n_features: int) -> list[str | Estimator]:
     """The members that are asked for: names, or estimators with settings of their own."""
     named = {"auto": WIDE_MEMBERS if n_features >= NETWORK_COLUMNS else TABLE_MEMBERS, "light": LIGHT_MEMBERS}
     members = named.get(given, given) if isinstance(given, str) else given
@@ -88,16 +90,16 @@ def read_members(given: Any, n_features: int) -> list[Any]:
     return list(members)
 
 
-def _is_networks(member: Any) -> bool:
+def _is_networks(member: object) -> bool:
     return isinstance(member, NNPUClassifier) or (isinstance(member, str) and member == "networks")
 
 
-def _is_model(member: Any) -> bool:
+def _is_model(member: object) -> bool:
     says = ("density_ratio", "predict_proba", "decision_function")
     return hasattr(member, "fit") and not isinstance(member, type) and any(hasattr(member, name) for name in says)
 
 
-def make_members(asked: Sequence[Any], X: Matrix, share: float, seed: int) -> list[Member]:
+def make_members(asked: Sequence[str | Estimator], X: Matrix, share: float, seed: int) -> list[Member]:
     """Prototypes for rows like `X`, of which a `share` of the unlabelled ones are positive."""
     members: list[Member] = []
     for member in asked:
@@ -122,7 +124,7 @@ def _free(name: str, members: Sequence[Member]) -> str:
     return f"{name}-{taken + 1}" if taken else name
 
 
-def known_scores(estimator: Any, class_prior: PriorParameter) -> dict[str, Floats | None]:
+def known_scores(estimator: Estimator | None, class_prior: PriorParameter) -> dict[str, Floats | None]:
     """Out-of-fold scores that the recommended class prior has found on the same folds, by member."""
     if isinstance(estimator, ClassPrior) and isinstance(class_prior, str):  # the one that "auto" made
         return dict(zip(AUTO_MODELS, estimator.model_scores_, strict=True))
@@ -134,7 +136,7 @@ def fit_member(member: Member, X: Matrix, positive: Mask) -> Any:
     return clone(member.prototype, safe=False).fit(X, positive.astype(np.intp))
 
 
-def network_recipe(asked: Sequence[Any], classifier: Any, X: Matrix) -> ClassifierRecipe:
+def network_recipe(asked: Sequence[str | Estimator], classifier: Any, X: Matrix) -> ClassifierRecipe:
     """Choices of the member "networks" within a classifier whose class prior is known."""
     member = next(m for m in asked if _is_networks(m))
     if isinstance(member, str):

@@ -26,7 +26,7 @@ from purely.classifiers.weights import normalised_weights
 from purely.crossfit import log_ratio
 from purely.folds import deal_folds, row_keys, stream_folds
 from purely.labels import PULabels
-from purely.typing import Floats, Indices, Mask, Matrix
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 
 @dataclass(frozen=True)
@@ -61,12 +61,16 @@ class Training:
         """Whether each row is a labelled positive."""
         return self.labels.positive
 
-    def weight_of(self, rows: Any) -> Floats | None:
+    def weight_of(self, rows: Indices | Mask | slice) -> Floats | None:
         """Weights of some rows."""
         return None if self.weight is None else self.weight[rows]
 
     def fitted(
-        self, estimator: Any, rows: Indices | None = None, target: Any = None, weight: Floats | None = None
+        self,
+        estimator: Estimator,
+        rows: Indices | None = None,
+        target: Mask | None = None,
+        weight: Floats | None = None,
     ) -> Any:
         """A copy of the estimator, its unset random states set, fitted to some rows (all); one may be named twice.
 
@@ -104,7 +108,7 @@ class Training:
         fold[counted] = deal_folds(self.X[counted], self.positive[counted], cv, self.seed).number
         return fold
 
-    def out_of_fold(self, estimator: Any, fold: Indices, kept: Mask | None = None) -> Floats:
+    def out_of_fold(self, estimator: Estimator, fold: Indices, kept: Mask | None = None) -> Floats:
         """Log-ratio of each row by an estimator trained on the other folds, on `kept` rows only where given."""
         score = np.empty(self.positive.size)
         numbers = np.unique(fold)
@@ -113,7 +117,7 @@ class Training:
             score[fold == k] = scores
         return score
 
-    def _score_fold(self, estimator: Any, test: Mask, kept: Mask | None) -> Floats:
+    def _score_fold(self, estimator: Estimator, test: Mask, kept: Mask | None) -> Floats:
         """Log-ratio of the rows of a fold by an estimator trained on the others."""
         others = np.flatnonzero(~test)
         train = others if kept is None else others[kept[others]]
@@ -136,11 +140,11 @@ class MetaPUClassifier(BasePUClassifier):
     """
 
     #: What is fitted where no estimator is given: single-row leaves vote 0 or 1 and rank overlapping classes badly.
-    _default: ClassVar[Any] = ExtraTreesClassifier(200, min_samples_leaf=5)
+    _default: ClassVar[Estimator] = ExtraTreesClassifier(200, min_samples_leaf=5)
     #: Whether the estimator's `fit` is to take the weights of the rows.
     _passes_weights: ClassVar[bool] = True
 
-    estimator: Any = field(default=None, kw_only=False)
+    estimator: Estimator | None = field(default=None, kw_only=False)
     n_jobs: int | None = None
     random_state: RandomState = 0
 
@@ -209,7 +213,7 @@ class MetaPUClassifier(BasePUClassifier):
         self._train(Training(X[order], labels, weight, passed_on, params, seed, self.n_jobs), estimator)
         return self
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         """Fit the estimator inside, as often as it takes, and set what predictions need."""
         raise NotImplementedError
 
@@ -231,7 +235,7 @@ class MetaPUClassifier(BasePUClassifier):
         self.oof_probability_[self._order] = expit(log_odds)
         self._note_out_of_fold(log_odds, p)
 
-    def _base_estimator(self) -> Any:
+    def _base_estimator(self) -> Estimator:
         """A copy of the estimator to fit; the default where none is given."""
         given = self._default if self.estimator is None else self.estimator
         if not hasattr(given, "fit") or not (hasattr(given, "predict_proba") or hasattr(given, "decision_function")):
@@ -246,7 +250,7 @@ def _routing_enabled() -> bool:
     return bool(get_config().get("enable_metadata_routing", False))
 
 
-def _weight_option(estimator: Any) -> str:
+def _weight_option(estimator: Estimator) -> str:
     """The name by which the estimator's `fit` takes weights."""
     if has_fit_parameter(estimator, "sample_weight"):
         return "sample_weight"

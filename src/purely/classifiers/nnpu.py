@@ -217,7 +217,7 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
     """
 
     class_prior: PriorParameter = field(default="auto", kw_only=False)
-    hidden: Any = parameter(default=(300, 300, 300), check=check_widths)
+    hidden: Sequence[int] = parameter(default=(300, 300, 300), check=check_widths)
     encoder: Any = parameter(default=None, check=check_encoder)
     risk: str = one_of("nnpu", "upu", "pn", default="nnpu")
     loss: str = one_of("sigmoid", "logistic", "squared", default="sigmoid")

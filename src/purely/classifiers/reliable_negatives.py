@@ -12,7 +12,7 @@ from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
 from purely.labels import PULabels
-from purely.typing import Floats, Mask
+from purely.typing import Estimator, Floats, Mask
 
 
 @with_parameters
@@ -91,7 +91,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
     n_rounds: int = number(default=4, low=0, integer=True)
     cv: int = number(default=5, low=2, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         if self.alternate and not (hasattr(self.class_prior, "fit") or self.class_prior == "auto"):
             raise ValueError(
                 "alternate=True needs an estimator as class_prior, such as purely.prior.BestBinPrior(); "
@@ -198,7 +198,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
     spy_tolerance: float = parameter(default=0.1, check=check_share)
     cv: int = number(default=5, low=2, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         positive, fold = training.positive, training.folds(self.cv)
         self._find_prior(training)
         score = np.empty(positive.size)
@@ -211,7 +211,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         self.reliable_negative_ = np.empty(positive.size, dtype=bool)
         self.reliable_negative_[self._order] = reliable
 
-    def _two_steps(self, estimator: Any, training: Training) -> tuple[Any, Mask]:
+    def _two_steps(self, estimator: Estimator, training: Training) -> tuple[Any, Mask]:
         """The classifier of the second step, and the rows it took for negatives."""
         positive = training.positive
         rng = np.random.default_rng([training.seed, 1])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import expit
 from sklearn.base import clone
@@ -13,7 +11,7 @@ from purely.calibration import CALIBRATIONS
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.labels import check_scenario
-from purely.typing import Floats, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 
 @with_parameters
@@ -77,13 +75,13 @@ class ReweightedPUClassifier(MetaPUClassifier):
     calibrate: bool = True
     cv: int = number(default=5, low=2, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         self._find_prior(training)
         if self.calibrate:
             self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training)
         self.estimator_ = training.fitted(estimator)
 
-    def _base_estimator(self) -> Any:
+    def _base_estimator(self) -> Estimator:
         if hasattr(self.estimator, "density_ratio"):
             estimator = clone(self.estimator)
             if "scenario" in estimator.get_params(deep=False):
@@ -163,7 +161,7 @@ class CalibratedPUClassifier(MetaPUClassifier):
     method: str = one_of(*CALIBRATIONS, default="averaged")
     cv: int = number(default=5, low=2, integer=True)
 
-    def _train(self, training: Training, estimator: Any) -> None:
+    def _train(self, training: Training, estimator: Estimator) -> None:
         self._find_prior(training)
         self._calibrate(training.out_of_fold(estimator, training.folds(self.cv)), training, self.method)
         self.calibration_ = self._map

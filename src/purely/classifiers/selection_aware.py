@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,6 +39,7 @@ from purely.checks import RandomState, dense
 from purely.class_prior import PriorParameter
 from purely.classifiers.auto import PUClassifier
 from purely.classifiers.base import BasePUClassifier
+from purely.classifiers.members import Members
 from purely.crossfit import finite_log_odds
 from purely.labels import PULabels
 from purely.prior.scores import ScoreTable
@@ -171,7 +172,7 @@ class SelectionAwareClassifier(BasePUClassifier):
 
     class_prior: PriorParameter = field(default="auto", kw_only=False)
     selection_features: Sequence[int | str] | None = None
-    members: Any = "auto"
+    members: Members = "auto"
     cv: int = 5
     n_jobs: int | None = None
     random_state: RandomState = 0

@@ -12,8 +12,6 @@ classifier's own ``threshold_for_precision`` takes the class prior's uncertainty
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -83,7 +81,7 @@ def threshold_for_precision(probability: ArrayLike, precision: float) -> float:
     return _threshold_at(descending, int(reached[-1]) + 1 if reached.size else 1)
 
 
-def check_threshold(threshold: Any) -> float:
+def check_threshold(threshold: object) -> float:
     """A probability strictly between 0 and 1 from a `threshold` parameter: a number, or a pair of costs."""
     if isinstance(threshold, (tuple, list)) and len(threshold) == 2:
         return threshold_for_cost(*threshold)
@@ -95,12 +93,12 @@ def check_threshold(threshold: Any) -> float:
     )
 
 
-def threshold_of(model: Any) -> float:
+def threshold_of(model: object) -> float:
     """The threshold of a fitted classifier or of what a pipeline ends with; 0.5 where it has none."""
     return check_threshold(getattr(last_step(model), "threshold", 0.5))
 
 
-def _target(name: str, value: Any) -> float:
+def _target(name: str, value: object) -> float:
     return check_number(name, value, 0.0, 1.0, open_low=True)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
@@ -38,12 +36,12 @@ def normalised_weights(sample_weight: ArrayLike | None, X: Matrix, positive: Mas
     return weight
 
 
-def weighted_mean(values: Any, weight: Floats | None) -> float:
+def weighted_mean(values: Floats | Mask, weight: Floats | None) -> float:
     """The mean, weighted where there are weights."""
     return float(np.average(values, weights=weight))
 
 
-def weighted_quantile(values: Any, q: float, weight: Floats | None) -> float:
+def weighted_quantile(values: Floats, q: float, weight: Floats | None) -> float:
     """A quantile by linear interpolation; with equal weights that of :func:`numpy.quantile`."""
     if weight is None:
         return float(np.quantile(values, q))

@@ -81,10 +81,6 @@ class Columns(Density):
     def _log_standard(self, z: Floats) -> Floats:
         """Logarithm of the density of the standard law at each number."""
 
-    @abstractmethod
-    def _draw_standard(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
-        """Draws from the standard law."""
-
     @property
     def n_features(self) -> int:
         """The dimension *d*."""
@@ -94,10 +90,6 @@ class Columns(Density):
         """Logarithm of the density at each row."""
         logs = self._log_standard((X - self._m) / self._s).sum(axis=1)
         return np.asarray(logs - np.log(self._s).sum(), dtype=np.float64)
-
-    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
-        """Draw `n_samples` independent rows."""
-        return np.asarray(self._m + self._s * self._draw_standard((n_samples, self.n_features), rng))
 
     def landmarks(self) -> list[tuple[float, float]]:
         """Centre and scale of each bump, on the line."""
@@ -133,8 +125,9 @@ class Gaussian(Columns):
     def _log_standard(self, z: Floats) -> Floats:
         return np.asarray(-0.5 * (z * z + np.log(2.0 * np.pi)))
 
-    def _draw_standard(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
-        return rng.standard_normal(shape)
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        return np.asarray(self._m + self._s * rng.standard_normal((n_samples, self.n_features)))
 
     def project(self, direction: Floats) -> Gaussian:
         """The density of the rows' product with `direction`."""
@@ -180,8 +173,9 @@ class StudentT(Columns):
         # 2 log |z + i sqrt(nu)| = log(z^2 + nu), without a square that could overflow
         return np.asarray(constant - (nu + 1.0) * (np.log(np.hypot(z, np.sqrt(nu))) - 0.5 * np.log(nu)))
 
-    def _draw_standard(self, shape: tuple[int, int], rng: np.random.Generator) -> Floats:
-        return rng.standard_t(self.df, size=shape)
+    def sample(self, n_samples: int, rng: np.random.Generator) -> Floats:
+        """Draw `n_samples` independent rows."""
+        return np.asarray(self._m + self._s * rng.standard_t(self.df, size=(n_samples, self.n_features)))
 
     def project(self, direction: Floats) -> StudentT:
         """The density of the rows' product with `direction`."""

@@ -16,7 +16,7 @@ value:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -278,9 +278,8 @@ class PUProblem:
             raise ValueError(f"no direction is known to which the problem {self.name!r} reduces.")
         b = np.asarray(self.projection)
         labelled = None if self.labelled is None else self.labelled.project(b)
-        return PUProblem(
-            self.positive.project(b), self.negative.project(b), self.class_prior, labelled=labelled, name=self.name
-        )
+        positive, negative = self.positive.project(b), self.negative.project(b)
+        return replace(self, positive=positive, negative=negative, labelled=labelled, projection=None)
 
     def _half_pearson(self, labelled: bool, n_samples: int, random_state: RandomState) -> TrueValue:
         if self.n_features > 1 and self.projection is None:

@@ -23,10 +23,13 @@ from purely.checks import check_choice
 from purely.datasets._download import OFFLINE_VARIABLE, find_local, get_data_home, load_file
 from purely.datasets._parse import Message, parse_archive, parse_idx, parse_records
 from purely.datasets._registry import ENTRIES
+from purely.typing import Mask, Matrix
 
 Subset: TypeAlias = Literal["all", "train", "test"]
 #: A Bunch, or (data, target) with return_X_y=True.
 Fetched: TypeAlias = Any
+#: A matrix, or texts.
+Rows: TypeAlias = Matrix | list[str]
 
 
 class Download(TypedDict, total=False):
@@ -214,7 +217,7 @@ def fetch_20newsgroups_comp_sci(
     messages = _newsgroups(download)
     kept = [k for k, message in enumerate(messages) if subset in ("all", message["split"])]
     groups = np.array([messages[k]["group"] for k in kept])
-    data: Any = [messages[k]["text"] for k in kept]
+    data: Rows = [messages[k]["text"] for k in kept]
     names = None
     if not return_text:
         vectoriser = TfidfVectorizer(max_features=max_features)
@@ -238,7 +241,7 @@ _SUBSETS: tuple[Subset, ...] = ("all", "train", "test")
 
 
 def _bunch(
-    name: str, data: Any, positive: Any, feature_names: list[str] | None, return_X_y: bool, **more: Any
+    name: str, data: Rows, positive: Mask, feature_names: list[str] | None, return_X_y: bool, **more: object
 ) -> Fetched:
     target = np.asarray(positive, dtype=np.intp)
     if return_X_y:
@@ -275,15 +278,10 @@ def _fetch_images(
     data /= np.float32(255.0)
     classes = np.concatenate(labels).astype(np.intp)
     called = ENTRIES[name].target_names
-    return _bunch(
-        name,
-        data,
-        np.isin(classes, positives),
-        [f"pixel_{r}_{c}" for r in range(28) for c in range(28)],
-        return_X_y,
-        original_target=classes,
-        target_names=[", ".join(called[c] for c in range(10) if (c in positives) == kind) for kind in (False, True)],
-    )
+    names = [", ".join(called[c] for c in range(10) if (c in positives) == kind) for kind in (False, True)]
+    pixels = [f"pixel_{r}_{c}" for r in range(28) for c in range(28)]
+    told = {"original_target": classes, "target_names": names}
+    return _bunch(name, data, np.isin(classes, positives), pixels, return_X_y, **told)
 
 
 def _newsgroups(download: Download) -> list[Message]:

@@ -19,7 +19,7 @@ mechanism  :math:`r(x)`
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from scipy.optimize import brentq
@@ -96,7 +96,7 @@ def ranks(labelling: Labelling, X: Matrix, positive: Mask, rng: np.random.Genera
     return easy if labelling.mechanism == "easy" else 1.0 - easy, labelling
 
 
-def _varying_column(rows: Any, rng: np.random.Generator) -> int:
+def _varying_column(rows: Matrix, rng: np.random.Generator) -> int:
     varying = np.flatnonzero(StandardScaler(with_mean=False).fit(rows).var_)
     if not varying.size:
         raise ValueError("labelling='column' needs a column in which positives differ; all are constant.")

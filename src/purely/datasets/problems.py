@@ -154,17 +154,14 @@ def high_dimensional_problem(
     >>> problem.n_features, problem.information().method
     (50, 'quadrature')
     """
-    d, k = (
-        check_number("n_features", n_features, 1, integer=True),
-        check_number("n_informative", n_informative, 1, integer=True),
-    )
+    d = check_number("n_features", n_features, 1, integer=True)
+    k = check_number("n_informative", n_informative, 1, integer=True)
     if k > d:
         raise ValueError(f"n_informative must be at most n_features={d}; {k} was given.")
     direction = np.where(np.arange(d) < k, 1.0 / np.sqrt(k), 0.0)
     delta = separation * direction
-    negative: Density = Gaussian(delta)
-    if two_sided:
-        negative = Mixture([0.5, 0.5], [Gaussian(delta), Gaussian(-delta)])
+    one_side = Gaussian(delta)
+    negative = Mixture([0.5, 0.5], [one_side, Gaussian(-delta)]) if two_sided else one_side
     return PUProblem(Gaussian(0.0 * delta), negative, class_prior, projection=direction, name="high-dimensional")
 
 

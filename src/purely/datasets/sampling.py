@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -81,12 +81,12 @@ class PUDraw:
     y_true: Indices
     indices: Indices
     propensity: Floats
-    X_validation: Any
+    X_validation: Matrix | None
     y_validation: Indices
     y_true_validation: Indices
     validation_indices: Indices
     propensity_validation: Floats
-    X_test: Any
+    X_test: Matrix | None
     y_test: Indices
     test_indices: Indices
     class_prior: float
@@ -214,11 +214,11 @@ def make_pu(
     (0, True)
     """
     X, positive = _read_truth(X, y)
-    n_p = check_number("n_positive", n_positive, 1, integer=True)
-    n_u = check_number("n_unlabelled", n_unlabelled, 1, integer=True)
+    check_number("n_positive", n_positive, 1, integer=True)
+    check_number("n_unlabelled", n_unlabelled, 1, integer=True)
     n_vp = check_number("n_validation_positive", n_validation_positive, 0, integer=True)
     n_vu = check_number("n_validation_unlabelled", n_validation_unlabelled, 0, integer=True)
-    n_t = check_number("n_test", n_test, 0, integer=True)
+    check_number("n_test", n_test, 0, integer=True)
     if (n_vp == 0) != (n_vu == 0):
         raise ValueError(
             "n_validation_positive and n_validation_unlabelled must both be 0 or both be at least 1; "
@@ -232,9 +232,9 @@ def make_pu(
     rank, how = ranks(how, X, positive, rng)
 
     needs = [
-        _need("n_unlabelled", n_p, n_u, prior, single, exact, rng),
+        _need("n_unlabelled", n_positive, n_unlabelled, prior, single, exact, rng),
         _need("n_validation_unlabelled", n_vp, n_vu, prior, single, exact, rng),
-        _need("n_test", 0, n_t, prior, False, exact, rng),
+        _need("n_test", 0, n_test, prior, False, exact, rng),
     ]
     if how.mechanism != "random" and not single:
         needs = _with_candidates(needs, int(positive.sum()), from_any=replace)
@@ -254,17 +254,17 @@ def make_pu(
         y_true_validation=truth[validation.indices],
         validation_indices=validation.indices,
         propensity_validation=validation.propensity,
-        X_test=_take(X, test.indices) if n_t else None,
+        X_test=_take(X, test.indices) if n_test else None,
         y_test=truth[test.indices],
         test_indices=test.indices,
         class_prior=prior,
-        unlabelled_prior=needs[0].hidden / n_u,
+        unlabelled_prior=needs[0].hidden / n_unlabelled,
         scenario=scenario,
         labelling=how,
     )
 
 
-def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Any, Mask]:
+def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Matrix, Mask]:
     """Rows that can be indexed and the mask of the positives among them."""
     if sp.issparse(X):
         X = sp.csr_matrix(X)
@@ -333,23 +333,19 @@ def _draw_class(
             f"{len(used)} disjoint parts need at least {len(used)} {kind}s, but y has {rows.size}: "
             f"{len(used) - rows.size} {kind}s are missing."
         )
-    if total == 0:
-        return [rows[:0] for _ in sizes]
     # every part that draws at all gets one row, what is left is divided in proportion
     spare = rows.size - len(used)
-    cuts = np.floor(np.cumsum([0, *sizes]) / total * spare).astype(np.intp) + np.cumsum([0, *(s > 0 for s in sizes)])
+    shares = np.floor(np.cumsum([0, *sizes]) / max(total, 1) * spare).astype(np.intp)
+    cuts = shares + np.cumsum([0, *(s > 0 for s in sizes)])
     pools = [rows[a:b] for a, b in itertools.pairwise(cuts)]
     return [rng.choice(pool, size) if size else rows[:0] for pool, size in zip(pools, sizes, strict=True)]
 
 
 def _breakdown(needs: list[_Need], kind: str) -> str:
     train, validation, test = needs
-    parts = [
-        (train.labelled if kind == "positive" else 0, "labelled"),
-        (train.hidden if kind == "positive" else train.negative, "unlabelled"),
-        (getattr(validation, kind), "for validation"),
-        (getattr(test, kind), "for the test"),
-    ]
+    own = (train.labelled, train.hidden) if kind == "positive" else (0, train.negative)
+    counts = (*own, getattr(validation, kind), getattr(test, kind))
+    parts = zip(counts, ("labelled", "unlabelled", "for validation", "for the test"), strict=True)
     return " and ".join(f"{n} {what}" for n, what in parts if n)
 
 
@@ -378,7 +374,7 @@ def _arrange(
     return _Part(indices, np.repeat(np.array([1, 0], dtype=np.intp), [n, unlabelled.size]), propensity)
 
 
-def _take(X: Matrix, rows: Indices) -> Any:
+def _take(X: Matrix, rows: Indices) -> Matrix:
     if hasattr(X, "iloc"):
         return X.iloc[rows].reset_index(drop=True)
     return X[rows]

@@ -34,19 +34,17 @@ def draws_from(
     problem: Callable[..., PUProblem], n_unlabelled: int = 1000
 ) -> Callable[[Callable[[], None]], Callable[..., PUSample]]:
     """Turn a description into the generator it describes: sizes, then the problem's keywords and those of sampling."""
-    of_problem, of_sampling = signature(problem).parameters, dict(signature(PUProblem.sample).parameters)
-    for known in ("self", "n_positive", "n_unlabelled"):
-        del of_sampling[known]
+    _, _, _, *of_sampling = signature(PUProblem.sample).parameters.values()
     sizes = [
         Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=size, annotation="int")
         for name, size in (("n_positive", 400), ("n_unlabelled", n_unlabelled))
     ]
-    keywords = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*of_problem.values(), *of_sampling.values())]
+    keywords = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in (*signature(problem).parameters.values(), *of_sampling)]
 
     def decorate(description: Callable[[], None]) -> Callable[..., PUSample]:
         @wraps(description)
         def make(n_positive: int = 400, n_unlabelled: int = n_unlabelled, **options: Any) -> PUSample:
-            sampling = {name: options.pop(name) for name in of_sampling if name in options}
+            sampling = {p.name: options.pop(p.name) for p in of_sampling if p.name in options}
             return problem(**options).sample(n_positive, n_unlabelled, **sampling)
 
         make.__signature__ = signature(description).replace(  # type: ignore[attr-defined]

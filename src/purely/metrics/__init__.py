@@ -18,11 +18,17 @@ drawn; it is too short, the more so the more rows repeat.
 
 from purely.class_prior import Prior
 from purely.metrics._calibration import PUCalibrationCurve, pu_calibration_curve, pu_calibration_error
-from purely.metrics._curves import PUPrecisionRecallCurve, PUROCCurve, pu_precision_recall_curve, pu_roc_curve
 from purely.metrics._gain import RankingGain, pu_ranking_gain
 from purely.metrics._report import PUReport, pu_report
 from purely.metrics.estimate import PUEstimate
-from purely.metrics.ranking import pu_average_precision, pu_roc_auc
+from purely.metrics.ranking import (
+    PUPrecisionRecallCurve,
+    PUROCCurve,
+    pu_average_precision,
+    pu_precision_recall_curve,
+    pu_roc_auc,
+    pu_roc_curve,
+)
 from purely.metrics.risk import pu_risk
 from purely.metrics.thresholds import (
     pu_accuracy,

@@ -23,7 +23,7 @@ from scipy.special import chdtri
 from purely.checks import check_choice, check_number, level_to_z
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
-from purely.metrics.estimate import HALF_A_ROW, Evaluation, Labels, PUEstimate, Resampling
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Functional, Labels, PUEstimate, Resampling, group_scores
 from purely.typing import Floats
 
 Strategy = Literal["uniform", "quantile"]
@@ -65,7 +65,7 @@ class PUCalibrationCurve:
 @dataclass(frozen=True)
 class _Bins:
     counts: tuple[Floats, Floats]
-    predicted: tuple[Floats, Floats]  # mean probability of the P rows and of the U rows in each bin
+    predicted: list[Floats]  # mean probability of the P rows and of the U rows in each bin
 
 
 def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strategy: Strategy) -> _Bins:
@@ -81,15 +81,10 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
         population = values if evaluation.one_sample else values[~evaluation.labels.positive]
         edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
         group = np.searchsorted(edges, values, side="left").astype(np.intp)
-    group = np.unique(group, return_inverse=True)[1].astype(np.intp)
-    n_groups = int(group.max()) + 1
-    counts = evaluation.counts(group, n_groups)
-    positive = evaluation.labels.positive
-    means = tuple(
-        np.bincount(group[rows], values[rows], n_groups) / np.maximum(count, 1.0)
-        for rows, count in zip((positive, ~positive), counts, strict=True)
-    )
-    return _Bins(counts, (means[0], means[1]))
+    group, n_groups = group_scores(group)
+    counts, positive = evaluation.counts(group, n_groups), evaluation.labels.positive
+    sums = [np.bincount(group[rows], values[rows], n_groups) for rows in (positive, ~positive)]
+    return _Bins(counts, [total / np.maximum(count, 1.0) for total, count in zip(sums, counts, strict=True)])
 
 
 def _covariance(evaluation: Evaluation, bins: _Bins, prior: float) -> Floats:
@@ -163,18 +158,11 @@ def pu_calibration_error(
         predicted = share_of_p * p * (mean_p - mean_u) + x * mean_u  # P rows may be a part of the population's rows
         return np.asarray(predicted - np.asarray(prior)[..., None] * p)
 
-    def error(noise: float, p: Floats, x: Floats, prior: Floats) -> Floats:
-        return np.asarray(np.sqrt(np.maximum(gaps(p, x, prior) ** 2 - noise * variances, 0.0)).sum(axis=-1))
+    def error(noise: float) -> Functional:
+        return lambda p, x, prior: np.sqrt(np.maximum(gaps(p, x, prior) ** 2 - noise * variances, 0.0)).sum(axis=-1)
 
-    once, twice = (1.0, 2.0) if debias else (0.0, 1.0)  # a draw is noisier than the sample by as much again
-    estimate = evaluation.estimate(
-        "calibration error",
-        lambda p, x, prior: error(once, p, x, prior),
-        bins.counts,
-        legal=(0.0, 1.0),
-        resampled=(lambda p, x, prior: error(twice, p, x, prior), bins.counts),
-        centred=True,
-    )
+    once, twice = map(error, (1.0, 2.0) if debias else (0.0, 1.0))  # a draw is noisier than the sample by as much again
+    estimate = evaluation.estimate("calibration error", once, bins.counts, resampled=(twice, bins.counts), centred=True)
     # gaps that are jointly no larger than chance makes them leave a calibrated model possible
     p, x = evaluation.shares(*bins.counts)
     of_prior = (prior.high - prior.low) / (2.0 * level_to_z(prior.level))

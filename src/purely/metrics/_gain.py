@@ -142,23 +142,14 @@ def pu_ranking_gain(
         return 1.0 / max(1.0 - found.unlabelled, 2.0 * max(won, plainly_won) - 1.0, 1e-3)
 
     arm = level_to_z(level) * error
-    ends = [
-        (gap + side * arm) * stretch(share) for side in (-1.0, 1.0) for share in (prior.value, prior.low, prior.high)
-    ]
-    value, by = gap * stretch(prior.value), stretch(prior.value)
-    low, high = (float(np.clip(end, -1.0, 1.0)) for end in (np.min(ends), np.max(ends)))
+    stretches = [stretch(share) for share in (prior.value, *prior.interval)]
+    ends, by = np.multiply.outer([gap - arm, gap + arm], stretches), stretches[0]
+    value, low, high = np.clip([gap * by, ends.min(), ends.max()], -1.0, 1.0).tolist()
     difference = PUEstimate(
-        "roc_auc_difference",
-        float(np.clip(value, -1.0, 1.0)),
-        error * by,
-        low,
-        high,
-        evaluation.level,
-        evaluation.assumption(),
-        value,
+        "roc_auc_difference", value, error * by, low, high, evaluation.level, evaluation.assumption(), gap * by
     )
-    area, plain_area = (0.5 + (a - 0.5) * by for a in (won, plainly_won))
-    return RankingGain(float(np.clip(area, 0.0, 1.0)), float(np.clip(plain_area, 0.0, 1.0)), difference)
+    area, plain_area = np.clip([0.5 + (a - 0.5) * by for a in (won, plainly_won)], 0.0, 1.0).tolist()
+    return RankingGain(area, plain_area, difference)
 
 
 def _placed(score: Floats, positive: Mask) -> tuple[Floats, Floats]:

@@ -156,16 +156,8 @@ def pu_report(
     if out_of_fold:
         legal = {"lift": (0.0, np.inf)}
         estimates = {n: widened(e, OUT_OF_FOLD, legal.get(n, (0.0, 1.0))) for n, e in estimates.items()}
-    return PUReport(
-        estimates=estimates,
-        class_prior=prior,
-        priors=ClassPriors.from_population(
-            prior.value, n_positive=labels.n_positive, n_unlabelled=labels.n_unlabelled, scenario=evaluation.scenario
-        ),
-        n_positive=labels.n_positive,
-        n_unlabelled=labels.n_unlabelled,
-        threshold=float(threshold),
-        predicted_share=float(np.mean(predicted[~labels.positive])),
-        assumption=evaluation.assumption(),
-        notes=tuple(f"{name}: {e.note}" for name, e in estimates.items() if e.note),
-    )
+    n_p, n_u, scenario = labels.n_positive, labels.n_unlabelled, evaluation.scenario
+    priors = ClassPriors.from_population(prior.value, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+    share, assumption = float(np.mean(predicted[~labels.positive])), evaluation.assumption()
+    notes = tuple(f"{name}: {e.note}" for name, e in estimates.items() if e.note)
+    return PUReport(estimates, prior, priors, n_p, n_u, float(threshold), share, assumption, notes)

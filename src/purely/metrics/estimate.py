@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,6 +109,14 @@ class Resampling(TypedDict, total=False):
     level: float
     n_resamples: int
     random_state: RandomState
+
+
+class Stated(TypedDict, total=False):
+    """What is known of an estimate, see :meth:`Evaluation.estimate`."""
+
+    legal: tuple[float, float]
+    centred: bool
+    note: str
 
 
 @dataclass(frozen=True)
@@ -214,7 +222,7 @@ class Evaluation:
         functional: Functional,
         counts: tuple[Floats, Floats],
         *,
-        legal: tuple[float, float],
+        legal: tuple[float, float] = (0.0, 1.0),
         resampled: tuple[Functional, tuple[Floats, Floats]] | None = None,
         smoothing: float = 0.0,
         centred: bool = False,
@@ -244,6 +252,20 @@ class Evaluation:
                 note = note or "One labelled positive says nothing about the spread: the interval is the legal range."
         note = note or self._out_of_range(raw, value, float(error))
         return PUEstimate(name, value, float(error), float(low), float(high), self.level, self.assumption(), raw, note)
+
+    def of_scores(
+        self, name: str, scores: Floats, formula: Callable[[Indices, int], Functional], **options: Unpack[Stated]
+    ) -> PUEstimate:
+        """An estimate from groups of rows by score: every score for the value, at most MAX_GROUPS groups for the draws.
+
+        `formula` takes the group of each row and the number of groups and returns the functional of their shares.
+        """
+
+        def on(group: Indices, n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
+            return formula(group, n_groups), self.counts(group, n_groups)
+
+        resampled = on(*group_scores(scores, MAX_GROUPS)) if self.n_resamples else None
+        return self.estimate(name, *on(*group_scores(scores)), resampled=resampled, **options)
 
     def _out_of_range(self, raw: float, value: float, error: float) -> str:
         if raw == value:

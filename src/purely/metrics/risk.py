@@ -30,16 +30,7 @@ from scipy.special import expit
 
 from purely.checks import check_choice
 from purely.class_prior import KnownPrior
-from purely.metrics.estimate import (
-    HALF_A_ROW,
-    MAX_GROUPS,
-    Evaluation,
-    Functional,
-    Labels,
-    PUEstimate,
-    Resampling,
-    group_scores,
-)
+from purely.metrics.estimate import HALF_A_ROW, Evaluation, Functional, Labels, PUEstimate, Resampling
 from purely.typing import Floats, Indices
 
 Loss = Literal["zero-one", "sigmoid", "logistic", "squared", "brier"]
@@ -120,19 +111,12 @@ def pu_risk(
     if loss == "zero-one":  # two groups, and half a row in each keeps the interval of a perfect score open
         counts = evaluation.counts((margin > 0.0).astype(np.intp), 2)
         functional = risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), estimator == "nnpu")
-        return evaluation.estimate("zero-one risk", functional, counts, legal=(0.0, 1.0), smoothing=HALF_A_ROW)
+        return evaluation.estimate("zero-one risk", functional, counts, smoothing=HALF_A_ROW)
 
-    def on(group: Indices, n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
+    def formula(group: Indices, n_groups: int) -> Functional:
         size = np.bincount(group, minlength=n_groups)
         at_positive, at_negative = (np.bincount(group, f(margin), n_groups) / size for f in LOSSES[loss])
-        return risk_functional(at_positive, at_negative, estimator == "nnpu"), evaluation.counts(group, n_groups)
+        return risk_functional(at_positive, at_negative, estimator == "nnpu")
 
-    functional, counts = on(*group_scores(margin))
-    resampled = on(*group_scores(margin, MAX_GROUPS)) if evaluation.n_resamples else None
-    return evaluation.estimate(
-        f"{loss} risk",
-        functional,
-        counts,
-        legal=(0.0, 1.0 if loss in ("sigmoid", "brier") else np.inf),
-        resampled=resampled,
-    )
+    legal = (0.0, 1.0 if loss in ("sigmoid", "brier") else np.inf)
+    return evaluation.of_scores(f"{loss} risk", margin, formula, legal=legal)

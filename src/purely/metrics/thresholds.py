@@ -30,49 +30,22 @@ def _ratio(numerator: Floats, denominator: Floats) -> Floats:
         return np.asarray(np.where(numerator == 0.0, 0.0, numerator / denominator))
 
 
-def _recall(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return p[..., 1]
-
-
-def _precision(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return _ratio(prior * p[..., 1], x[..., 1])
-
-
 def _specificity(p: Floats, x: Floats, prior: Floats) -> Floats:
     # 1 - (q - pi r) / (1 - pi), from the rows predicted negative: no cancellation near 1
     return np.asarray((x[..., 0] - prior * p[..., 0]) / (1.0 - prior))
 
 
-def _balanced_accuracy(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return np.asarray((p[..., 1] + _specificity(p, x, prior)) / 2.0)
-
-
-def _accuracy(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return np.asarray(x[..., 0] - prior * p[..., 0] + prior * p[..., 1])
-
-
-def _f1(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return np.asarray(2.0 * prior * p[..., 1] / (prior + x[..., 1]))
-
-
-def _lift(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return _ratio(p[..., 1], x[..., 1])
-
-
-def _lee_liu(p: Floats, x: Floats, prior: Floats) -> Floats:
-    return _ratio(p[..., 1] ** 2, x[..., 1])
-
-
+_SHARE, _RATIO = (0.0, 1.0), (0.0, np.inf)
 #: name -> functional, legal range, whether the formula holds the prior.
 FUNCTIONALS: dict[str, tuple[Functional, tuple[float, float], bool]] = {
-    "accuracy": (_accuracy, (0.0, 1.0), True),
-    "balanced_accuracy": (_balanced_accuracy, (0.0, 1.0), True),
-    "f1": (_f1, (0.0, 1.0), True),
-    "lee_liu": (_lee_liu, (0.0, np.inf), False),
-    "lift": (_lift, (0.0, np.inf), False),
-    "precision": (_precision, (0.0, 1.0), True),
-    "recall": (_recall, (0.0, 1.0), False),
-    "specificity": (_specificity, (0.0, 1.0), True),
+    "accuracy": (lambda p, x, prior: x[..., 0] - prior * p[..., 0] + prior * p[..., 1], _SHARE, True),
+    "balanced_accuracy": (lambda p, x, prior: (p[..., 1] + _specificity(p, x, prior)) / 2.0, _SHARE, True),
+    "f1": (lambda p, x, prior: 2.0 * prior * p[..., 1] / (prior + x[..., 1]), _SHARE, True),
+    "lee_liu": (lambda p, x, prior: _ratio(p[..., 1] ** 2, x[..., 1]), _RATIO, False),
+    "lift": (lambda p, x, prior: _ratio(p[..., 1], x[..., 1]), _RATIO, False),
+    "precision": (lambda p, x, prior: _ratio(prior * p[..., 1], x[..., 1]), _SHARE, True),
+    "recall": (lambda p, x, prior: p[..., 1], _SHARE, False),
+    "specificity": (_specificity, _SHARE, True),
 }
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,16 +20,16 @@ from sklearn.utils import _safe_indexing, gen_batches, indexable
 
 from purely.checks import RandomState, draw_seed, level_to_z
 from purely.class_prior import KnownPrior
-from purely.crossfit import Statement, model_says
+from purely.crossfit import model_says
 from purely.exceptions import TrivialModelWarning
 from purely.labels import Scenario
 from purely.metrics.estimate import Evaluation, PUEstimate
-from purely.model_selection._criteria import Criterion, find_criterion
+from purely.model_selection._scorers import Criterion, find_criterion
 from purely.model_selection._split import PUStratifiedKFold
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 _BLOCK_ELEMENTS = 1 << 22
-Splits = list[tuple[Indices, Indices]]
+Labels = NDArray[np.generic]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,56 +159,41 @@ def select_model(
         raise ValueError(f"n_resamples must be at least 2, for standard errors; {n_resamples} was given.")
     seed = draw_seed(random_state)
     named = _name(candidates)
-    if scoring is None:
-        scoring = "ranking" if class_prior is None else "risk"
-    criterion = find_criterion(scoring, class_prior)
+    usual = "ranking" if class_prior is None else "risk"
+    criterion = find_criterion(usual if scoring is None else scoring, class_prior)
     if criterion.with_prior and hasattr(class_prior, "fit") and not hasattr(class_prior, "class_prior_"):
         class_prior = clone(class_prior, safe=False).fit(X, y)
     prior = class_prior if criterion.with_prior else None
     evaluation = Evaluation.read(y, prior, scenario=scenario, level=level, n_resamples=n_resamples, random_state=seed)
     X, _ = indexable(X, evaluation.labels.positive)
     splitter = cv if hasattr(cv, "split") else PUStratifiedKFold(cv, random_state=seed)
-    splits = list(splitter.split(X, evaluation.labels.positive.astype(int)))
-    outputs = _out_of_fold(named, X, np.asarray(y), splits, criterion.kind, evaluation, n_jobs)
-    values, draws = _score(outputs, splits, criterion, evaluation)
-    trivial = _trivial(criterion, splits, evaluation)
+    judge = _Judge(criterion, list(splitter.split(X, evaluation.labels.positive.astype(int))), evaluation)
+    outputs = judge.ask(named, X, np.asarray(y), n_jobs)
+    values, draws = judge.score(outputs)
+    trivial = judge.trivial()
 
-    sign = 1.0 if criterion.greater_is_better else -1.0
-    names = list(named)
-    best = int(np.argmax(sign * values))
-    estimates = {n: _estimate(n, values[i], draws[i], evaluation) for i, n in enumerate(names)}
-    differences = {
-        n: _estimate(f"{n} - {names[best]}", values[i] - values[best], draws[i] - draws[best], evaluation)
-        for i, n in enumerate(names)
-    }
-    ties = tuple(n for n in names if n != names[best] and differences[n].low <= 0.0 <= differences[n].high)
-    _warn_if_trivial(names[best], values[best], outputs[names[best]], trivial, criterion)
-    fitted = clone(named[names[best]]).fit(X, y) if refit else None
-    return ModelSelection(
-        best_name=names[best],
-        best_estimator=fitted,
-        estimates=estimates,
-        differences=differences,
-        indistinguishable=ties,
-        trivial=trivial,
-        outputs=outputs,
-        scoring=scoring,
-        greater_is_better=criterion.greater_is_better,
-    )
+    names, best = list(named), int(np.argmax(criterion.sign * values))
+    winner = names[best]
+    estimates = {n: judge.estimate(n, values[i], draws[i]) for i, n in enumerate(names)}
+    apart, spread = values - values[best], draws - draws[best]
+    differences = {n: judge.estimate(f"{n} - {winner}", apart[i], spread[i]) for i, n in enumerate(names)}
+    ties = tuple(n for n in names if n != winner and differences[n].low <= 0.0 <= differences[n].high)
+    _warn_if_trivial(winner, values[best], outputs[winner], trivial, criterion)
+    fitted = clone(named[winner]).fit(X, y) if refit else None
+    found = winner, fitted, estimates, differences, ties, trivial, outputs
+    return ModelSelection(*found, criterion.name, criterion.greater_is_better)
 
 
 def _name(candidates: Mapping[str, Estimator] | Iterable[Estimator]) -> dict[str, Estimator]:
+    """Candidates by name; of several of one class the later ones are numbered."""
     if isinstance(candidates, Mapping):
         named = dict(candidates)
     else:
-        named = {}
-        for estimator in candidates:
-            base = type(estimator).__name__
-            name, number = base, 1
-            while name in named:
-                number += 1
-                name = f"{base}-{number}"
-            named[name] = estimator
+        given = list(candidates)
+        kinds = [type(estimator).__name__ for estimator in given]
+        numbers = [kinds[:place].count(kind) + 1 for place, kind in enumerate(kinds)]
+        names = [kind if number == 1 else f"{kind}-{number}" for kind, number in zip(kinds, numbers, strict=True)]
+        named = dict(zip(names, given, strict=True))
     if not named:
         raise ValueError("candidates is empty; give at least one estimator.")
     for name, estimator in named.items():
@@ -218,50 +202,66 @@ def _name(candidates: Mapping[str, Estimator] | Iterable[Estimator]) -> dict[str
     return named
 
 
-def _out_of_fold(
-    named: dict[str, Estimator],
-    X: Matrix,
-    y: NDArray[Any],
-    splits: Splits,
-    kind: Statement,
-    evaluation: Evaluation,
-    n_jobs: int | None,
-) -> dict[str, Floats]:
-    rows = np.sort(np.concatenate([test for _, test in splits]))
-    if rows.size != y.shape[0] or (np.diff(rows) != 1).any():
-        raise ValueError("cv must test every row exactly once, as k folds do.")
+@dataclass(frozen=True)
+class _Judge:
+    """What all candidates are judged by."""
 
-    def one(estimator: Estimator, train: Indices, test: Indices) -> Floats:
-        model = clone(estimator).fit(_safe_indexing(X, train), y[train])
-        return model_says(model, _safe_indexing(X, test), kind, evaluation.labels.classes[1])
+    criterion: Criterion
+    splits: list[tuple[Indices, Indices]]
+    evaluation: Evaluation
 
-    jobs = [(name, k) for name in named for k in range(len(splits))]
-    parts = Parallel(n_jobs=n_jobs)(delayed(one)(named[name], *splits[k]) for name, k in jobs)
-    outputs = {name: np.empty(y.shape[0]) for name in named}
-    for (name, k), part in zip(jobs, parts, strict=True):
-        outputs[name][splits[k][1]] = part
-    return {name: evaluation.column(output, f"output of {name}") for name, output in outputs.items()}
+    def ask(self, named: dict[str, Estimator], X: Matrix, y: Labels, n_jobs: int | None) -> dict[str, Floats]:
+        """What each candidate says of every row, out of fold."""
+        splits, positive = self.splits, self.evaluation.labels.classes[1]
+        rows = np.sort(np.concatenate([test for _, test in splits]))
+        if rows.size != y.shape[0] or (np.diff(rows) != 1).any():
+            raise ValueError("cv must test every row exactly once, as k folds do.")
 
+        def one(estimator: Estimator, train: Indices, test: Indices) -> Floats:
+            model = clone(estimator).fit(_safe_indexing(X, train), y[train])
+            return model_says(model, _safe_indexing(X, test), self.criterion.kind, positive)
 
-def _score(
-    outputs: dict[str, Floats], splits: Splits, criterion: Criterion, evaluation: Evaluation
-) -> tuple[Floats, Floats]:
-    """The criterion averaged over the folds: of each candidate, and of each candidate on each of the shared draws."""
-    rng, n_draws = np.random.default_rng(evaluation.seed), evaluation.n_resamples
-    drawn = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
-    priors = np.append(evaluation.prior_value, drawn)
-    found = np.zeros((len(outputs), 1 + n_draws))  # of the rows as they are, then of the draws
-    for _, test in splits:
-        positive = evaluation.labels.positive[test]
-        prepared = [criterion.prepare(output[test]) for output in outputs.values()]
-        for block in gen_batches(1 + n_draws, max(1, _BLOCK_ELEMENTS // positive.size)):
-            weights = np.ones((block.stop - block.start, positive.size))
-            random = weights[1:] if block.start == 0 else weights
-            random[:] = rng.standard_exponential(random.shape)
-            for i, (group, n_groups, functional) in enumerate(prepared):
-                shares = evaluation.shares(*_grouped(weights, positive, group, n_groups))
-                found[i, block] += functional(*shares, priors[block]) / len(splits)
-    return found[:, 0], found[:, 1:]
+        jobs = [(name, k) for name in named for k in range(len(splits))]
+        parts = Parallel(n_jobs=n_jobs)(delayed(one)(named[name], *splits[k]) for name, k in jobs)
+        outputs = {name: np.empty(y.shape[0]) for name in named}
+        for (name, k), part in zip(jobs, parts, strict=True):
+            outputs[name][splits[k][1]] = part
+        return {name: self.evaluation.column(output, f"output of {name}") for name, output in outputs.items()}
+
+    def score(self, outputs: dict[str, Floats], n_draws: int | None = None) -> tuple[Floats, Floats]:
+        """The criterion averaged over the folds: of each candidate, and of each on each of the shared draws."""
+        evaluation, rng = self.evaluation, np.random.default_rng(self.evaluation.seed)
+        n_draws = evaluation.n_resamples if n_draws is None else n_draws
+        drawn = np.ones(n_draws) if evaluation.prior is None else evaluation.prior.draw(n_draws, rng)
+        priors = np.append(evaluation.prior_value, drawn)
+        found = np.zeros((len(outputs), 1 + n_draws))  # of the rows as they are, then of the draws
+        for _, test in self.splits:
+            positive = evaluation.labels.positive[test]
+            prepared = [self.criterion.prepare(output[test]) for output in outputs.values()]
+            for block in gen_batches(1 + n_draws, max(1, _BLOCK_ELEMENTS // positive.size)):
+                weights = np.ones((block.stop - block.start, positive.size))
+                random = weights[1:] if block.start == 0 else weights
+                random[:] = rng.standard_exponential(random.shape)
+                for i, (group, n_groups, functional) in enumerate(prepared):
+                    shares = evaluation.shares(*_grouped(weights, positive, group, n_groups))
+                    found[i, block] += functional(*shares, priors[block]) / len(self.splits)
+        return found[:, 0], found[:, 1:]
+
+    def trivial(self) -> dict[str, float]:
+        """What answers score that are the same for every row."""
+        n, prior, kind = self.evaluation.labels.positive.size, self.evaluation.prior, self.criterion.kind
+        constant = 0.5 if prior is None else prior.value
+        if kind in ("score", "log-odds"):
+            constant = np.log(constant / (1.0 - constant))
+        answers = {"all positive": 1.0, "all negative": 0.0} if kind == "class" else {"constant score": constant}
+        values = self.score({name: np.full(n, answer) for name, answer in answers.items()}, 0)[0]
+        return dict(zip(answers, values.tolist(), strict=True))
+
+    def estimate(self, name: str, value: float, draws: Floats) -> PUEstimate:
+        """A value with the spread of its draws."""
+        e, error = self.evaluation, float(draws.std(ddof=1))
+        arm = level_to_z(e.level) * error
+        return PUEstimate(name, value, error, value - arm, value + arm, e.level, e.assumption(), raw=value)
 
 
 def _grouped(weights: Floats, positive: Mask, group: Indices, n_groups: int) -> tuple[Floats, Floats]:
@@ -277,29 +277,8 @@ def _grouped(weights: Floats, positive: Mask, group: Indices, n_groups: int) -> 
     return sums[0], sums[1]
 
 
-def _trivial(criterion: Criterion, splits: Splits, evaluation: Evaluation) -> dict[str, float]:
-    n = evaluation.labels.positive.size
-    if criterion.kind == "class":
-        answers = {"all positive": np.ones(n), "all negative": np.zeros(n)}
-    else:
-        prior = 0.5 if evaluation.prior is None else evaluation.prior.value
-        constant = np.log(prior / (1.0 - prior)) if criterion.kind in ("score", "log-odds") else prior
-        answers = {"constant score": np.full(n, constant)}
-    values = _score(answers, splits, criterion, replace(evaluation, n_resamples=0))[0]
-    return {name: float(value) for name, value in zip(answers, values, strict=True)}
-
-
-def _estimate(name: str, value: float, draws: Floats, evaluation: Evaluation) -> PUEstimate:
-    error = float(draws.std(ddof=1))
-    arm = level_to_z(evaluation.level) * error
-    return PUEstimate(
-        name, value, error, value - arm, value + arm, evaluation.level, evaluation.assumption(), raw=value
-    )
-
-
 def _warn_if_trivial(name: str, value: float, output: Floats, trivial: dict[str, float], criterion: Criterion) -> None:
-    sign = 1.0 if criterion.greater_is_better else -1.0
-    winner = max(trivial, key=lambda n: sign * trivial[n])
+    sign, winner = criterion.sign, max(trivial, key=lambda n: criterion.sign * trivial[n])
     if np.ptp(output) == 0.0:
         what = f"the best candidate, {name}, gives every row the same answer"
     elif sign * trivial[winner] >= sign * value:

@@ -12,7 +12,7 @@ from sklearn.model_selection import BaseCrossValidator
 from sklearn.utils import _safe_indexing, indexable
 
 from purely.checks import RandomState, check_number, check_share, draw_seed
-from purely.folds import Folds, content_keys, deal_folds, share_out
+from purely.folds import content_keys, deal_folds, share_out
 from purely.labels import read_labels
 from purely.typing import Indices, Matrix
 
@@ -42,11 +42,11 @@ class PUStratifiedKFold(BaseCrossValidator):
         self.n_splits = check_number("n_splits", n_splits, 2, integer=True)
         self.random_state = random_state
 
-    def get_n_splits(self, X: Matrix | None = None, y: Any = None, groups: Any = None) -> int:
+    def get_n_splits(self, X: Matrix | None = None, y: ArrayLike | None = None, groups: None = None) -> int:
         """Number of folds."""
         return self.n_splits
 
-    def split(self, X: Matrix, y: ArrayLike | None = None, groups: Any = None) -> Iterator[tuple[Indices, Indices]]:
+    def split(self, X: Matrix, y: ArrayLike | None = None, groups: None = None) -> Iterator[tuple[Indices, Indices]]:
         """Rows to train on and rows to test on, fold by fold.
 
         Parameters
@@ -62,10 +62,6 @@ class PUStratifiedKFold(BaseCrossValidator):
         ------
         train, test : ndarray of int
         """
-        for train, test in self._deal(X, y):
-            yield np.sort(train), np.sort(test)
-
-    def _deal(self, X: Matrix, y: ArrayLike | None) -> Folds:
         if y is None:
             raise ValueError("PUStratifiedKFold needs y, the positive-unlabelled labels, to keep their proportion.")
         labels = read_labels(y)
@@ -82,7 +78,8 @@ class PUStratifiedKFold(BaseCrossValidator):
                 f"n_splits={self.n_splits} folds need at least as many different rows of each kind; copies of a row "
                 f"share a fold, so only {folds.n_folds} can be dealt. Lower n_splits."
             )
-        return folds
+        for train, test in folds:
+            yield np.sort(train), np.sort(test)
 
 
 def pu_train_test_split(
@@ -117,24 +114,17 @@ def pu_train_test_split(
     """
     positive = read_labels(y, min_positive=2, min_unlabelled=2).positive
     n = positive.size
-    share = _test_share(test_size, n)
+    if isinstance(test_size, Integral) and not isinstance(test_size, bool):
+        share = check_number("test_size, as a number of rows,", test_size, 2, n - 2, integer=True) / n
+    else:
+        share = check_share("test_size", test_size, ", or a number of rows")
     for position, array in enumerate((X, y, *arrays)):
-        if array is None:
-            continue
-        length = array.shape[0] if hasattr(array, "shape") else len(array)
+        length = n if array is None else array.shape[0] if hasattr(array, "shape") else len(array)
         if length != n:
             name = "X" if position == 0 else f"array number {position + 1}"
             raise ValueError(f"all arrays must have as many rows as y ({n}); {name} has {length}.")
     keys = content_keys(np.arange(n) if X is None else X, draw_seed(random_state))
     test = share_out(keys, positive, share)
     parts = np.flatnonzero(~test), np.flatnonzero(test)
-    result: list[Any] = []
-    for array in indexable(X, y, *arrays):
-        result += [None, None] if array is None else [_safe_indexing(array, rows) for rows in parts]
-    return result
-
-
-def _test_share(test_size: float | int, n: int) -> float:
-    if isinstance(test_size, Integral) and not isinstance(test_size, bool):
-        return check_number("test_size, as a number of rows,", test_size, 2, n - 2, integer=True) / n
-    return check_share("test_size", test_size, ", or a number of rows")
+    every = indexable(X, y, *arrays)
+    return [None if array is None else _safe_indexing(array, rows) for array in every for rows in parts]

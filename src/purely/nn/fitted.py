@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,28 @@ from purely.typing import Floats, Indices, Matrix
 
 _ROWS_AT_ONCE = 65536
 
+#: Weights, bias and whether a ReLU follows, of one layer after another.
+Layers: TypeAlias = tuple[tuple[NDArray[np.floating], NDArray[np.floating], bool], ...]
+
+
+class Network:
+    r"""A trained network :math:`g \circ v`."""
+
+    def features(self, X: Matrix) -> Floats:
+        """v(x) of each row, dense or sparse, shape (n, n_components)."""
+        raise NotImplementedError
+
+    def output(self, features: Floats) -> Floats:
+        """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
+        raise NotImplementedError
+
+    def __call__(self, X: Matrix) -> Floats:
+        """g(v(x)) of each row."""
+        return self.output(self.features(X))
+
 
 @dataclass(frozen=True)
-class NetworkArrays:
+class NetworkArrays(Network):
     """One trained network as NumPy arrays, its batch norms folded into the weights; needs no torch.
 
     Attributes
@@ -25,42 +44,37 @@ class NetworkArrays:
         Layers of v and g: an affine map and whether a ReLU follows.
     """
 
-    encoder: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
-    head: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...]
+    encoder: Layers
+    head: Layers
 
-    def features(self, X: Matrix) -> NDArray[Any]:
+    def features(self, X: Matrix) -> Floats:
         """v(x) of each row, dense or sparse, shape (n, n_components)."""
         return _apply(self.encoder, X)
 
-    def output(self, features: NDArray[Any]) -> NDArray[Any]:
+    def output(self, features: Floats) -> Floats:
         """G of each row of features: shape (n,), or (n, n_outputs) where there are several."""
         z = _apply(self.head, features)
         return z[:, 0] if z.shape[1] == 1 else z
 
-    def __call__(self, X: Matrix) -> NDArray[Any]:
-        """g(v(x)) of each row."""
-        return self.output(self.features(X))
-
-    def after_scaling(self, mean: NDArray[Any] | None, scale: NDArray[Any]) -> NetworkArrays:
+    def after_scaling(self, mean: Floats | None, scale: Floats) -> NetworkArrays:
         """The network that does to x what this one does to ``(x - mean) / scale``."""
-        (weights, bias, relu), *rest = self.encoder or self.head
+        (weights, bias, relu), *rest = (*self.encoder, *self.head)
         scaled = weights / scale[:, None]
-        first = (scaled, bias - (0.0 if mean is None else mean @ scaled), relu)
-        if self.encoder:
-            return NetworkArrays((first, *rest), self.head)
-        return NetworkArrays((), (first, *rest))
+        layers = ((scaled, bias - (0.0 if mean is None else mean @ scaled), relu), *rest)
+        return NetworkArrays(layers[: len(self.encoder)], layers[len(self.encoder) :])
 
 
-def _apply(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]], rows: Any) -> NDArray[Any]:
+def _apply(layers: Layers, X: Matrix) -> Floats:
+    rows = X
     for weights, bias, relu in layers:
         rows = np.asarray(rows @ weights)
         rows += bias
         if relu:
             np.maximum(rows, 0.0, out=rows)
-    return rows
+    return np.asarray(rows)
 
 
-def by_blocks(function: Callable[[Any], Floats], X: Matrix, at_once: int = _ROWS_AT_ONCE) -> Floats:
+def by_blocks(function: Callable[[Matrix], Floats], X: Matrix, at_once: int = _ROWS_AT_ONCE) -> Floats:
     """Apply a function of rows block by block, so that no intermediate result is larger than a block's."""
     return np.concatenate([function(X[block]) for block in gen_batches(X.shape[0], at_once)])
 

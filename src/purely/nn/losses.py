@@ -16,12 +16,15 @@ the losses for a ratio share one optimum, :math:`w`, and differ in how they get 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Self
 
 import torch
 from torch import Tensor
 from torch.nn import functional
+
+from purely.typing import Indices
 
 #: exp of more than this says nothing about a density ratio and its square overflows a float32.
 LARGEST_LOG_RATIO = 30.0
@@ -43,9 +46,8 @@ class LossValue:
     objective: Tensor
 
 
-@runtime_checkable
-class Loss(Protocol):
-    """What the training loop asks of a loss.
+class Loss:
+    """What the training loop asks of a loss; as it is here, what is minimised is what is reported.
 
     Attributes
     ----------
@@ -55,21 +57,31 @@ class Loss(Protocol):
         Output of a network that knows nothing yet: the last layer's bias starts here.
     """
 
-    @property
-    def n_outputs(self) -> int:
-        """Outputs of a network."""
-
-    @property
-    def initial_bias(self) -> float:
-        """Start of the bias of the last layer."""
-
-    def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
-        """Loss of each network from its outputs for positives (M, b_P) and unlabelled rows (M, b_U)."""
-        ...
+    n_outputs: int
+    initial_bias: float
 
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
         """J of each network, shape (M,): what is reported, and what early stopping watches, whatever is trained."""
-        ...
+        raise NotImplementedError
+
+    def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
+        """Loss of each network from its outputs for positives (M, b_P) and unlabelled rows (M, b_U)."""
+        value = self.information(z_p, z_u)
+        return LossValue(value, value)
+
+    @property
+    def kind(self) -> Self:
+        """The loss without what may differ between networks: those whose losses are of one kind can share a stack."""
+        return self
+
+    @classmethod
+    def joined(cls, losses: Sequence[Self], sizes: Sequence[int]) -> Self:
+        """The loss of a stack in which each of `losses`, all of one kind, has a number of networks."""
+        return losses[0]
+
+    def of_networks(self, networks: Indices) -> Self:
+        """The loss of some networks of the stack."""
+        return self
 
 
 def j_pu(w_p: Tensor, w_u: Tensor) -> Tensor:
@@ -199,7 +211,7 @@ def bounded_log_ratio(z: Tensor, prior_min: float) -> Tensor:
 
 
 @dataclass(frozen=True)
-class SquaredLoss:
+class SquaredLoss(Loss):
     """The paper's J; a network's output is the ratio itself.
 
     Examples
@@ -213,18 +225,9 @@ class SquaredLoss:
     n_outputs: int = 1
     initial_bias: float = 1.0
 
-    def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
-        """J of each network."""
-        value = j_pu(z_p, z_u)
-        return LossValue(value, value)
-
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
         """J of each network."""
         return j_pu(z_p, z_u)
-
-    def ratio(self, z: Tensor) -> Tensor:
-        """Ratio from outputs: the outputs."""
-        return z
 
 
 @dataclass(frozen=True)
@@ -245,7 +248,7 @@ class NonNegativeSquaredLoss(SquaredLoss):
 
 
 @dataclass(frozen=True)
-class LogisticLoss:
+class LogisticLoss(Loss):
     """Logistic surrogate of J; a network's output gives the logarithm of a bounded ratio.
 
     Parameters
@@ -273,15 +276,12 @@ class LogisticLoss:
 
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
         """J of the ratios of each network."""
-        return j_pu(self.ratio(z_p), self.ratio(z_u))
-
-    def ratio(self, z: Tensor) -> Tensor:
-        """Ratio from outputs."""
-        return bounded_log_ratio(z.float(), self.prior_min).exp()
+        w_p, w_u = (bounded_log_ratio(z.float(), self.prior_min).exp() for z in (z_p, z_u))
+        return j_pu(w_p, w_u)
 
 
 @dataclass(frozen=True)
-class PNSquaredLoss:
+class PNSquaredLoss(Loss):
     """PN-SMI of appendix E, for positives and negatives; two outputs a network.
 
     Parameters
@@ -293,11 +293,6 @@ class PNSquaredLoss:
     share_p: float
     n_outputs: int = 2
     initial_bias: float = 1.0
-
-    def __call__(self, z_p: Tensor, z_u: Tensor) -> LossValue:
-        """Minus L of each network."""
-        value = pn_smi_loss(z_p, z_u, self.share_p)
-        return LossValue(value, value)
 
     def information(self, z_p: Tensor, z_u: Tensor) -> Tensor:
         """Minus L of each network: PN-SMI is minus this, minus one half."""

@@ -11,9 +11,11 @@ features`` channels, each of them a contiguous run of memory.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import accumulate
+from math import prod
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -22,13 +24,16 @@ from torch import Tensor, nn
 from torch.func import functional_call
 
 from purely.checks import dense
-from purely.nn.fitted import NetworkArrays, by_blocks
+from purely.nn.fitted import Layers, Network, NetworkArrays, by_blocks
 from purely.nn.recipe import Architecture, Layer
 from purely.nn.scaling import Scaling
 from purely.typing import Floats, Matrix
 
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5
+
+#: Seeds, device and initial bias.
+StackOptions: TypeAlias = tuple[Sequence[int], torch.device, float]
 
 
 class StackedMLP:
@@ -62,22 +67,21 @@ class StackedMLP:
         device: torch.device | str = "cpu",
         initial_bias: float = 0.0,
     ) -> None:
-        self.encoder, self.head = architecture.encoder, architecture.head
-        layers = (*self.encoder, *self.head)
-        starts = np.stack([_initial_parameters(layers, seed, initial_bias) for seed in seeds])
+        self.layers = (*architecture.encoder, *architecture.head)
+        #: How many of the layers, and of the parts that have parameters, are the encoder's.
+        self.n_encoding = self._n_parts = len(architecture.encoder)
+        starts = np.stack([_initial_parameters(self.layers, seed, initial_bias) for seed in seeds])
         self.theta = torch.from_numpy(starts).to(device)
-        self.running = [
-            constant(len(seeds), layer.n_out, device=device)
-            for layer in layers
-            if layer.norm
-            for constant in (torch.zeros, torch.ones)
-        ]
+        widths = [layer.n_out for layer in self.layers if layer.norm]
+        makers = (torch.zeros, torch.ones)
+        self.running = [make(len(seeds), width, device=device) for width in widths for make in makers]
+        #: Where the running means and variances of each layer are, and where what follows the layers' begins.
+        self._statistics = list(accumulate((2 * layer.norm for layer in self.layers), initial=0))
         #: Shapes of the parameters of each part, the encoder's parts first; the last parts are the layers.
-        self._shapes = [layer.shapes for layer in layers]
-        self._n_parts = len(self.encoder)
-        self.n_encoder = sum(int(np.prod(s)) for layer in self.encoder for s in layer.shapes)
-        weights = [np.full(int(np.prod(s)), float(len(s) == 2)) for layer in layers for s in layer.shapes]
-        self.decays = torch.from_numpy(np.concatenate(weights).astype(np.float32)).to(device)
+        self._shapes = [layer.shapes for layer in self.layers]
+        self.n_encoder = sum(prod(shape) for layer in architecture.encoder for shape in layer.shapes)
+        decays = [torch.full((prod(s),), len(s) == 2, dtype=torch.float32) for shapes in self._shapes for s in shapes]
+        self.decays = torch.cat(decays).to(device)
         self._bind()
 
     @property
@@ -92,58 +96,36 @@ class StackedMLP:
 
     def features(self, x: Tensor, training: bool = False) -> Tensor:
         """V of a batch for each network: ``(M, b, n_features)`` to ``(M, n_components, b)``."""
-        h = x.transpose(1, 2)
-        for i, layer in enumerate(self.encoder):
-            h = self._layer(i, layer, h, training)
-        return h
+        return self._through(0, self.n_encoding, x.transpose(1, 2), training)
 
     def output(self, features: Tensor, training: bool = False) -> Tensor:
         """G of features ``(M, n_components, b)``: ``(M, b)``, or ``(M, b, n_outputs)`` where there are several."""
-        h = features
-        for i, layer in enumerate(self.head):
-            h = self._layer(len(self.encoder) + i, layer, h, training)
+        h = self._through(self.n_encoding, len(self.layers), features, training)
         return h[:, 0] if h.shape[1] == 1 else h.transpose(1, 2)
 
     def forward(self, x: Tensor, training: bool = False, update: str = "both") -> Tensor:
         """g(v(x)); `update` says whose gradient is wanted: "both", "g" (v is then run without one) or "v"."""
-        if update == "g":
-            with torch.no_grad():
-                features = self.features(x, training)
-            return self.output(features, training)
-        return self.output(self.features(x, training), training)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and update != "g"):
+            features = self.features(x, training)
+        return self.output(features, training)
 
-    def _layer(self, index: int, layer: Layer, h: Tensor, training: bool) -> Tensor:
-        weights, *rest = self._of_layer(index)
-        h = torch.baddbmm(rest[0].unsqueeze(2), weights, h) if layer.bias else torch.bmm(weights, h)
-        if layer.norm:
-            h = self._norm(index, rest[0], rest[1], h, training)
-        return torch.relu_(h) if layer.relu else h
-
-    def _of_layer(self, index: int) -> list[Tensor]:
-        """Parameters of a layer, counted over encoder and head."""
-        return self._parameters[index - len(self.encoder) - len(self.head)]
-
-    def _norm(self, index: int, scale: Tensor, shift: Tensor, h: Tensor, training: bool) -> Tensor:
-        M, width, b = h.shape
-        mean, variance = self._running_of(index)
-        # The native kernels rather than cuDNN's, which are not made for channels by the hundred thousand. One row says
-        # nothing about a spread: with a batch of one, training goes by the running statistics.
-        normed = torch.native_batch_norm(
-            h.reshape(1, M * width, b),
-            scale.reshape(-1),
-            shift.reshape(-1),
-            mean.view(-1),
-            variance.view(-1),
-            training and b > 1,
-            NORM_MOMENTUM,
-            NORM_EPS,
-        )[0]
-        return normed.view(M, width, b)
-
-    def _running_of(self, index: int) -> tuple[Tensor, Tensor]:
-        layers = (*self.encoder, *self.head)
-        first = 2 * sum(layer.norm for layer in layers[:index])
-        return self.running[first], self.running[first + 1]
+    def _through(self, first: int, end: int, h: Tensor, training: bool) -> Tensor:
+        """What some of the layers, counted over encoder and head, make of ``(M, features, b)``."""
+        for i, layer in enumerate(self.layers[first:end], start=first):
+            weights, *rest = self._parameters[i - len(self.layers)]
+            h = torch.baddbmm(rest[0].unsqueeze(2), weights, h) if layer.bias else torch.bmm(weights, h)
+            if layer.norm:
+                M, width, b = h.shape
+                mean, variance = (r.view(-1) for r in self.running[self._statistics[i] : self._statistics[i + 1]])
+                scale, shift = (p.reshape(-1) for p in rest)
+                # The native kernels rather than cuDNN's, which are not made for channels by the hundred thousand. One
+                # row says nothing about a spread: with a batch of one, training goes by the running statistics.
+                how = training and b > 1, NORM_MOMENTUM, NORM_EPS
+                normed = torch.native_batch_norm(h.reshape(1, M * width, b), scale, shift, mean, variance, *how)
+                h = normed[0].view(M, width, b)
+            if layer.relu:
+                h = torch.relu_(h)
+        return h
 
     def columns(self, update: str) -> slice:
         """Columns of `theta` that an update of "both" parts, of "g" or of "v" moves."""
@@ -152,13 +134,10 @@ class StackedMLP:
 
     def gradient(self, objective: Tensor, update: str = "both") -> Tensor:
         """Gradient of each network's objective, for the columns that the update moves; the rows never mix."""
-        wanted = [p for part in self._leaves(update) for p in part]
-        gradients = torch.autograd.grad(objective.sum(), wanted, allow_unused=True)
-        parts = [torch.zeros_like(p) if g is None else g for p, g in zip(wanted, gradients, strict=True)]
+        first, end = self._n_parts if update == "g" else 0, self._n_parts if update == "v" else None
+        wanted = [p for part in self._parameters[first:end] for p in part]
+        parts = torch.autograd.grad(objective.sum(), wanted, allow_unused=True, materialize_grads=True)
         return torch.cat([part.reshape(self.size, -1) for part in parts], dim=1)
-
-    def _leaves(self, update: str) -> list[list[Tensor]]:
-        return self._parameters[self._n_parts if update == "g" else 0 : self._n_parts if update == "v" else None]
 
     def state(self) -> dict[str, Tensor]:
         """Everything that makes the networks what they are, each tensor with a leading dimension M; not copied."""
@@ -174,44 +153,40 @@ class StackedMLP:
         """Keep only these networks."""
         self.replace_state({name: tensor.index_select(0, keep) for name, tensor in self.state().items()})
 
-    def network(self, m: int, scaling: Scaling | None) -> NetworkArrays | ModuleNetwork:
-        """A network that takes the columns as they are before their scaling."""
-        arrays = self.arrays(m)
+    def network(self, m: int, scaling: Scaling | None = None) -> Network:
+        """Network m, batch norms folded in; it takes the columns as they are before their scaling."""
+        layers = self._folded(m)
+        arrays = NetworkArrays(layers[: self.n_encoding], layers[self.n_encoding :])
         return arrays if scaling is None else arrays.after_scaling(scaling.mean, scaling.scale)
 
-    def arrays(self, m: int) -> NetworkArrays:
-        """Network m as NumPy arrays, batch norms folded in."""
-        return NetworkArrays(
-            tuple(self._folded(i, layer, m) for i, layer in enumerate(self.encoder)),
-            tuple(self._folded(len(self.encoder) + i, layer, m) for i, layer in enumerate(self.head)),
-        )
-
-    def _folded(self, index: int, layer: Layer, m: int) -> tuple[NDArray[Any], NDArray[Any], bool]:
-        weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in self._of_layer(index))
-        weights, bias = weights.T, rest[0] if layer.bias else np.zeros(layer.n_out)
-        if layer.norm:
-            mean, variance = (r[m].cpu().numpy().astype(np.float64) for r in self._running_of(index))
-            factor = rest[0] / np.sqrt(variance + NORM_EPS)
-            weights, bias = weights * factor, rest[1] - mean * factor
-        return weights, bias, layer.relu
+    def _folded(self, m: int) -> Layers:
+        """The layers of network m as arrays."""
+        found = []
+        for i, layer in enumerate(self.layers):
+            of_layer = self._parameters[i - len(self.layers)]
+            weights, *rest = (p[m].detach().cpu().numpy().astype(np.float64) for p in of_layer)
+            weights, bias = weights.T, rest[0] if layer.bias else np.zeros(layer.n_out)
+            if layer.norm:
+                running = self.running[self._statistics[i] : self._statistics[i + 1]]
+                mean, variance = (r[m].cpu().numpy().astype(np.float64) for r in running)
+                factor = rest[0] / np.sqrt(variance + NORM_EPS)
+                weights, bias = weights * factor, rest[1] - mean * factor
+            found.append((weights, bias, layer.relu))
+        return tuple(found)
 
     def _bind(self) -> None:
         """Make the parameters of every part leaves of the graph that are views of `theta`."""
-        self._parameters: list[list[Tensor]] = []
-        at = 0
-        for shapes in self._shapes:
-            views = []
-            for shape in shapes:
-                width = int(np.prod(shape))
-                views.append(self.theta[:, at : at + width].view(self.size, *shape).detach().requires_grad_())
-                at += width
-            self._parameters.append(views)
+        parts = iter(self.theta.split([prod(shape) for shapes in self._shapes for shape in shapes], dim=1))
+        self._parameters = [
+            [next(parts).view(self.size, *shape).detach().requires_grad_() for shape in shapes]
+            for shapes in self._shapes
+        ]
 
 
 def _initial_parameters(layers: Sequence[Layer], seed: int, initial_bias: float) -> NDArray[np.float32]:
     """Uniform weights of variance 1/(3 n_in); batch norms start as the identity, biases at zero."""
     rng = np.random.Generator(np.random.Philox(key=[seed, 0]))
-    parts: list[NDArray[Any]] = []
+    parts: list[Floats] = []
     for i, layer in enumerate(layers):
         bound = 1.0 / np.sqrt(layer.n_in)
         parts.append(rng.uniform(-bound, bound, (layer.n_in, layer.n_out)).T.ravel())
@@ -223,28 +198,21 @@ def _initial_parameters(layers: Sequence[Layer], seed: int, initial_bias: float)
 
 
 @dataclass
-class ModuleNetwork:
+class ModuleNetwork(Network):
     """A network with a torch module for an encoder, applied block by block on the CPU."""
 
-    module: Any
+    module: nn.Sequential
     scaling: Scaling | None = None
 
     def features(self, X: Matrix) -> Floats:
         """v(x) of each row."""
-        return by_blocks(self._encoded, X, 4096)
-
-    def _encoded(self, X: Matrix) -> Floats:
-        rows = dense(X)
-        return _outputs(self.module[0], rows if self.scaling is None else self.scaling(rows))
+        scaled = self.scaling or np.asarray
+        return by_blocks(lambda rows: _outputs(self.module[0], scaled(dense(rows))), X, 4096)
 
     def output(self, features: Floats) -> Floats:
         """G of each row of features."""
         z = _outputs(self.module[1], features)
         return z[:, 0] if z.shape[1] == 1 else z
-
-    def __call__(self, X: Matrix) -> Floats:
-        """g(v(x)) of each row."""
-        return self.output(self.features(X))
 
 
 @torch.no_grad()
@@ -265,17 +233,15 @@ class EncoderStack(StackedMLP):
         As for :class:`StackedMLP`.
     """
 
-    def __init__(self, encoders: Sequence[nn.Module], architecture: Architecture, *options: Any) -> None:
+    def __init__(self, encoders: Sequence[nn.Module], architecture: Architecture, *options: *StackOptions) -> None:
         super().__init__(Architecture((), architecture.head), *options)
         copies = [copy.deepcopy(encoder).to(device=self.device, dtype=torch.float32) for encoder in encoders]
         self.module_of_all = copies[0]
-        flat = [
-            torch.cat([p.detach().reshape(-1) for p in e.parameters()] or [self.theta.new_empty(0)]) for e in copies
-        ]
+        empty = self.theta.new_empty(0)
+        flat = [torch.cat([empty, *(p.detach().reshape(-1) for p in e.parameters())]) for e in copies]
         self.theta = torch.cat([torch.stack(flat), self.theta], dim=1)
         self.running += [torch.stack(buffers) for buffers in zip(*(e.buffers() for e in copies), strict=True)]
-        named = *copies[0].named_parameters(), *copies[0].named_buffers()
-        self._names = [name for name, _ in named]
+        self._names = [name for name, _ in (*copies[0].named_parameters(), *copies[0].named_buffers())]
         self._shapes.insert(0, tuple(tuple(p.shape) for p in copies[0].parameters()))
         self._n_parts, self.n_encoder = 1, flat[0].numel()
         self.decays = torch.cat([torch.ones_like(flat[0]), self.decays])
@@ -285,7 +251,7 @@ class EncoderStack(StackedMLP):
         """V of a batch, shape (M, n_components, b)."""
         self.module_of_all.train(training)
         found = [functional_call(self.module_of_all, self._state_of(m), (x[m],)) for m in range(self.size)]
-        wanted = (x.shape[1], self.head[0].n_in)
+        wanted = (x.shape[1], self.layers[0].n_in)
         if found[0].shape != wanted:
             raise ValueError(
                 f"encoder must map ({x.shape[1]}, {x.shape[2]}) to {wanted}, the rows by n_components; it returned "
@@ -295,17 +261,16 @@ class EncoderStack(StackedMLP):
 
     def _state_of(self, m: int) -> dict[str, Tensor]:
         """Parameters and buffers of one encoder, by name."""
-        buffers = self.running[2 * sum(layer.norm for layer in self.head) :]
-        return {name: of[m] for name, of in zip(self._names, (*self._parameters[0], *buffers), strict=True)}
+        held = *self._parameters[0], *self.running[self._statistics[-1] :]
+        return {name: of[m] for name, of in zip(self._names, held, strict=True)}
 
-    def network(self, m: int, scaling: Scaling | None) -> ModuleNetwork:
+    def network(self, m: int, scaling: Scaling | None = None) -> ModuleNetwork:
         """A network, on the CPU and in evaluation mode, that takes the columns as they are before their scaling."""
         encoder, state = copy.deepcopy(self.module_of_all).cpu(), self._state_of(m)
         with torch.no_grad():
             for name, held in (*encoder.named_parameters(), *encoder.named_buffers()):
                 held.copy_(state[name])
-        head = [self._folded(i, layer, m) for i, layer in enumerate(self.head)]
-        return ModuleNetwork(nn.Sequential(encoder, _sequential(head)).eval(), scaling)
+        return ModuleNetwork(nn.Sequential(encoder, _sequential(self._folded(m))).eval(), scaling)
 
 
 def reinitialised(encoder: nn.Module, seed: int) -> nn.Module:
@@ -314,13 +279,12 @@ def reinitialised(encoder: nn.Module, seed: int) -> nn.Module:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         for part in module.modules():
-            reset: Callable[[], None] | None = getattr(part, "reset_parameters", None)
-            if callable(reset):
+            if callable(reset := getattr(part, "reset_parameters", None)):
                 reset()
     return module
 
 
-def _sequential(layers: Sequence[tuple[NDArray[Any], NDArray[Any], bool]]) -> nn.Sequential:
+def _sequential(layers: Layers) -> nn.Sequential:
     parts: list[nn.Module] = []
     for weights, bias, relu in layers:
         linear = nn.Linear(weights.shape[0], weights.shape[1])

@@ -17,22 +17,24 @@ from purely.typing import Keys
 
 ROWS_P, ROWS_U, DROPOUT, GRADIENT = range(4)
 
-_GOLDEN, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+#: This and two more numbers of the hash, as the signed integers that torch knows.
+_STEP, _FIRST, _SECOND = (word - (1 << 64) for word in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 
 
 def stream_starts(seeds: Keys, purpose: int, number: int) -> NDArray[np.int64]:
     """Where each network's stream for a purpose and a step (or epoch) begins, shape (M,)."""
     with np.errstate(over="ignore"):
-        state = scramble(seeds + np.uint64(purpose + 1) * np.uint64(_GOLDEN))
-        return scramble(state + np.uint64(number + 1) * np.uint64(_GOLDEN)).view(np.int64)
+        state = scramble(seeds + np.uint64(purpose + 1) * _GOLDEN)
+        return scramble(state + np.uint64(number + 1) * _GOLDEN).view(np.int64)
 
 
 def random_words(starts: Tensor, count: int) -> Tensor:
     """Random 64-bit integers, shape (M, count), of streams that begin at `starts`, shape (M,)."""
-    counter = torch.arange(1, count + 1, device=starts.device).mul_(_signed(_GOLDEN))
+    counter = torch.arange(1, count + 1, device=starts.device).mul_(_STEP)
     x = counter + starts.unsqueeze(1)
     for shift, factor in ((30, _FIRST), (27, _SECOND)):
-        x.bitwise_xor_((x >> shift).bitwise_and_((1 << (64 - shift)) - 1)).mul_(_signed(factor))
+        x.bitwise_xor_((x >> shift).bitwise_and_((1 << (64 - shift)) - 1)).mul_(factor)
     return x.bitwise_xor_((x >> 31).bitwise_and_((1 << 33) - 1))
 
 
@@ -65,7 +67,3 @@ def _normal_of(words: Tensor) -> Tensor:
     # an infinite normal one, once in every 16 million.
     uniform = (words >> 41).add_(1 << 22).float().add_(0.5).mul_(2.0**-23)
     return torch.special.ndtri(uniform)
-
-
-def _signed(word: int) -> int:
-    return word - (1 << 64) if word >= 1 << 63 else word

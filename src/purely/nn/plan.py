@@ -8,10 +8,10 @@ puts both together for any number of estimators, and trains networks of one kind
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, Protocol, Self, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -22,15 +22,22 @@ from purely.checks import RandomState
 from purely.exceptions import DivergedWarning
 from purely.folds import Folds, deal_folds, row_keys, sample_rows, share_out
 from purely.labels import PULabels
-from purely.nn.fitted import History
-from purely.nn.recipe import Architecture, Arithmetic, NetworkRecipe, OptimizerName, Schedule, read_settings
+from purely.nn.fitted import History, Network
+from purely.nn.recipe import Architecture, Arithmetic, NetworkRecipe, OptimizerName, Schedule, TrainingSettings
 from purely.nn.scaling import Scaling, column_scaling
 from purely.typing import Floats, Indices, Keys, Mask, Matrix
 
-#: Fold number of the networks that see all rows.
+if TYPE_CHECKING:
+    from purely.nn.losses import Loss
+
+#: Fold number of the networks that see all rows; the folds follow.
 ALL_ROWS = -1
+#: What networks say of rows.
+Says: TypeAlias = Callable[[list[Network], Matrix], Floats]
+#: Parameters, or other values, by name.
+Values: TypeAlias = dict[str, Any]
 #: What the paper's settings have in common (section 5.2).
-PAPER: dict[str, Any] = {"schedule": "constant", "dropout": 0.0, "n_ensemble": 1, "standardize": False}
+PAPER: Values = {"schedule": "constant", "dropout": 0.0, "n_ensemble": 1, "standardize": False}
 
 
 @dataclass(frozen=True)
@@ -117,11 +124,13 @@ class EnsembleRecipe:
     standardize: bool
 
     @classmethod
-    def read(cls, values: Mapping[str, Any], architecture: Architecture, loss: Any) -> Self:
+    def read(cls, values: Values, architecture: Architecture, loss: Loss) -> Self:
         """Choices from an estimator's parameters by name, which have been checked."""
         given = {"encoder": None, "n_starts": 1, "cv": None, "refit": True, **values}
         rows = 0 if given["batch_size"] == "auto" else given["batch_size"]
-        networks = NetworkRecipe(architecture, loss, read_settings(values), rows, given["encoder"], given["device"])
+        own = {name: values[name] for name in TrainingSettings.__dataclass_fields__ if name in values}
+        settings = TrainingSettings(**own, keep="best" if values["early_stopping"] else "last")
+        networks = NetworkRecipe(architecture, loss, settings, rows, given["encoder"], given["device"])
         return cls(networks, **{of.name: given[of.name] for of in fields(cls) if of.name != "networks"})
 
     def stack_plan(
@@ -153,13 +162,12 @@ class EnsembleRecipe:
         asking for more folds, members or restarts leaves the others as they are.
         """
         order = np.argsort(keys, kind="stable")
-        seen_by_fold = [(ALL_ROWS, order, order[:0])] if self.refit or folds is None else []
-        if folds is not None:
-            for k in range(folds.n_folds):
-                seen_by_fold.append((k, order[(folds.number != k)[order]], np.flatnonzero(folds.number == k)))
+        number, n_folds = (np.zeros_like(order), 0) if folds is None else (folds.number, folds.n_folds)
         members = []
-        for fold, outside, test in seen_by_fold:
-            seen = outside if most_rows is None else sample_rows(outside, positive, most_rows)
+        for fold in range(ALL_ROWS if self.refit or folds is None else 0, n_folds):
+            test, seen = np.flatnonzero(number == fold), order[number[order] != fold]
+            if most_rows is not None:
+                seen = sample_rows(seen, positive, most_rows)
             for member in range(self.n_ensemble):
                 held = np.zeros(seen.size, dtype=bool)
                 if self.validation_fraction > 0.0:
@@ -188,7 +196,7 @@ class TrainedMember:
     """A network after training: how to apply it, and J where it was trained and where it was held out."""
 
     member: Member
-    network: Any
+    network: Network
     train_j: float
     held_j: float
 
@@ -213,7 +221,7 @@ class TrainedStack:
             )
 
 
-def out_of_fold(plan: StackPlan, members: Sequence[TrainedMember], says: Callable[[list[Any], Any], Floats]) -> Floats:
+def out_of_fold(plan: StackPlan, members: Sequence[TrainedMember], says: Says) -> Floats:
     """What networks say, ``says(networks, rows)``, of each row that they have not seen."""
     found = np.full(plan.positive.size, np.nan)
     for fold in sorted({t.member.fold for t in members} - {ALL_ROWS}):
@@ -239,7 +247,7 @@ class TrainsNetworks:
     validation_fraction: float = number(default=1 / 6, low=0.0, high=0.9, open_low=True)
     tol: float = number(default=0.0, low=0.0)
     batch_size: int | Literal["auto"] = number(default="auto", low=1, integer=True)
-    n_ensemble: int = number(default=5, low=1, integer=True)
+    n_ensemble: int | Literal["auto"] = number(default=5, low=1, integer=True)
     standardize: bool = True
     device: str = "auto"
     dtype: str = one_of(*get_args(Arithmetic), default="float32")
@@ -264,22 +272,30 @@ class TrainsNetworks:
         return self
 
 
+class Prepared(Protocol):
+    """What comes before the networks of an estimator, which may need none."""
+
+    @property
+    def stack(self) -> StackPlan | None:
+        """The networks that are wanted."""
+
+
 class UsesNetworks(Protocol):
     """An estimator that trains networks."""
 
-    def prepare_fit(self, X: Matrix, y: ArrayLike) -> Any:
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> Prepared:
         """Check data and parameters and do all that comes before the networks."""
 
-    def finish_fit(self, preparation: Any, trained: TrainedStack | None) -> Any:
+    def finish_fit(self, preparation: Any, trained: Any) -> None:
         """Keep what was trained."""
 
 
 Fitted = TypeVar("Fitted", bound=UsesNetworks)
+#: Rows and their labels.
+Rows: TypeAlias = tuple[Matrix, ArrayLike]
 
 
-def fit_together(
-    estimators: Sequence[Fitted], data: Sequence[tuple[Any, ArrayLike]], *, n_jobs: int | None = None
-) -> list[Fitted]:
+def fit_together(estimators: Sequence[Fitted], data: Sequence[Rows], *, n_jobs: int | None = None) -> list[Fitted]:
     """Fit several estimators, each to its own data, with networks of one kind trained as one stack.
 
     Up to rounding the result is that of ``estimator.fit(X, y)`` one after another; on a GPU it takes about as long as
@@ -313,25 +329,21 @@ def fit_together(
     if len(estimators) != len(data):
         raise ValueError(f"{len(estimators)} estimators and {len(data)} data sets were given; one each is needed.")
     # Rows are copied to the processes: mapped into their memory they would come back as memory-mapped arrays.
-    prepared = Parallel(n_jobs=n_jobs, max_nbytes=None)(
-        delayed(_prepare)(estimator, X, y) for estimator, (X, y) in zip(estimators, data, strict=True)
-    )
-    return finish_together(prepared)
+    pairs = zip(estimators, data, strict=True)
+    return finish_together(Parallel(n_jobs=n_jobs, max_nbytes=None)(delayed(_prepare)(*pair) for pair in pairs))
 
 
-def finish_together(prepared: Sequence[tuple[Fitted, Any]]) -> list[Fitted]:
+def finish_together(prepared: Sequence[tuple[Fitted, Prepared]]) -> list[Fitted]:
     """Train what several prepared estimators ask for, networks of one kind as one stack, and finish their fits."""
-    plans = [preparation.stack for _, preparation in prepared if preparation.stack is not None]
-    trained: list[TrainedStack] = []
-    if plans:
-        from purely.nn.stack import train_plans
+    trained: Iterator[TrainedStack] = iter(())
+    if plans := [preparation.stack for _, preparation in prepared if preparation.stack is not None]:
+        from purely.nn.training import train_plans
 
-        trained = train_plans(plans)
-    waiting = iter(trained)
+        trained = iter(train_plans(plans))
     for estimator, preparation in prepared:
-        estimator.finish_fit(preparation, None if preparation.stack is None else next(waiting))
+        estimator.finish_fit(preparation, None if preparation.stack is None else next(trained))
     return [estimator for estimator, _ in prepared]
 
 
-def _prepare(estimator: Fitted, X: Matrix, y: ArrayLike) -> tuple[Fitted, Any]:
-    return estimator, estimator.prepare_fit(X, y)
+def _prepare(estimator: Fitted, data: Rows) -> tuple[Fitted, Prepared]:
+    return estimator, estimator.prepare_fit(*data)

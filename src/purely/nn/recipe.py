@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 from purely.typing import Matrix
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from purely.nn.losses import Loss
 
 OptimizerName = Literal["adam", "sgd", "adagrad"]
@@ -78,13 +79,7 @@ class TrainingSettings:
     fingerprint: str = ""
 
 
-def read_settings(values: Mapping[str, Any]) -> TrainingSettings:
-    """Settings from an estimator's parameters by name, which have been checked; what it does not have is as above."""
-    own = {name: values[name] for name in TrainingSettings.__dataclass_fields__ if name in values}
-    return TrainingSettings(**own, keep="best" if values["early_stopping"] else "last")
-
-
-def check_encoder(name: str, encoder: object) -> object:
+def check_encoder(name: str, encoder: object) -> nn.Module:
     """Return the caller's own torch module, refuse anything else."""
     from torch import nn
 
@@ -93,7 +88,7 @@ def check_encoder(name: str, encoder: object) -> object:
     return encoder
 
 
-def kept_dtypes(X: Matrix) -> Any:
+def kept_dtypes(X: Matrix) -> str | list[type[np.floating]]:
     """Types that are not converted up front: floats; any number in a memory-mapped array, which is never copied."""
     return "numeric" if isinstance(X, np.memmap) else [np.float64, np.float32]
 
@@ -111,10 +106,7 @@ class Layer:
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of the parameters of one network: weights, then scale and shift or a bias."""
-        shapes: tuple[tuple[int, ...], ...] = ((self.n_out, self.n_in),)
-        if self.norm:
-            return (*shapes, (self.n_out,), (self.n_out,))
-        return (*shapes, (self.n_out,)) if self.bias else shapes
+        return ((self.n_out, self.n_in), *[(self.n_out,)] * (2 if self.norm else int(self.bias)))
 
 
 @dataclass(frozen=True)
@@ -156,24 +148,21 @@ class Architecture:
         n_outputs : int, default=1
             Outputs of g.
         """
-        encoder = _hidden_layers((n_features, *hidden, n_components))
-        if not hidden:
-            encoder = (Layer(n_features, n_components, norm=False, relu=False, bias=False),)
-        return cls(encoder, _head((n_components, *head_hidden), n_outputs))
+        linear = (Layer(n_features, n_components, norm=False, relu=False, bias=False),)
+        encoder = _layers((n_features, *hidden, n_components)) if hidden else linear
+        return cls(encoder, _layers((n_components, *head_hidden), n_outputs))
 
     @classmethod
     def classifier(cls, n_features: int, hidden: tuple[int, ...]) -> Architecture:
         """A network ``n_features - hidden - 1``; a linear classifier where nothing is hidden."""
         widths = (n_features, *hidden)
-        return cls(_hidden_layers(widths), _head(widths[-1:], 1))
+        return cls(_layers(widths), _layers(widths[-1:], 1))
 
 
-def _hidden_layers(widths: tuple[int, ...]) -> tuple[Layer, ...]:
-    return tuple(Layer(n_in, n_out, norm=True, relu=True, bias=False) for n_in, n_out in pairwise(widths))
-
-
-def _head(widths: tuple[int, ...], n_outputs: int) -> tuple[Layer, ...]:
-    return (*_hidden_layers(widths), Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True))
+def _layers(widths: tuple[int, ...], n_outputs: int = 0) -> tuple[Layer, ...]:
+    """Hidden layers between these widths, and the last one where there are outputs."""
+    hidden = tuple(Layer(n_in, n_out, norm=True, relu=True, bias=False) for n_in, n_out in pairwise(widths))
+    return (*hidden, Layer(widths[-1], n_outputs, norm=False, relu=False, bias=True)) if n_outputs else hidden
 
 
 @dataclass(frozen=True)
@@ -197,10 +186,5 @@ class NetworkRecipe:
     loss: Loss
     settings: TrainingSettings
     batch_size: int
-    encoder: Any
+    encoder: nn.Module | None
     device: str
-
-    @property
-    def linear(self) -> bool:
-        """Whether v is a linear map."""
-        return self.encoder is None and not any(layer.relu for layer in self.architecture.encoder)

@@ -23,12 +23,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Self
 
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
-from purely.nn.losses import LossValue
+from purely.nn.losses import Loss, LossValue
 from purely.typing import Indices
 
 
@@ -88,7 +89,7 @@ def _on_device(values: tuple[float, ...], device: torch.device) -> Tensor:
 
 
 @dataclass(frozen=True)
-class PURisk:
+class PURisk(Loss):
     r"""Risk of each network of a stack, from its outputs for positives and for unlabelled rows.
 
     With :math:`a = \pi \operatorname{mean}_P \ell(z)` and
@@ -153,22 +154,20 @@ class PURisk:
         return own, weight * (margin(-z_u).mean(-1) - unlabelled * margin(-z_p).mean(-1))
 
     @property
-    def kind(self) -> PURisk:
+    def kind(self) -> Self:
         """The risk without its priors: networks whose risks are of one kind can share a stack."""
         return replace(self, population=0.5, unlabelled=0.5)
 
     @classmethod
-    def joined(cls, risks: Sequence[PURisk], sizes: Sequence[int]) -> PURisk:
-        """The risk of a stack in which each of `risks` has a number of networks."""
-        if len(set(risks)) == 1:
-            return risks[0]
+    def joined(cls, losses: Sequence[Self], sizes: Sequence[int]) -> Self:
+        """The risk of a stack in which each of `losses` has a number of networks."""
+        if len(set(losses)) == 1:
+            return losses[0]
+        every = [risk for risk, size in zip(losses, sizes, strict=True) for _ in range(size)]
+        population, unlabelled = (tuple(getattr(r, name) for r in every) for name in ("population", "unlabelled"))
+        return replace(losses[0], population=population, unlabelled=unlabelled)
 
-        def repeated(name: str) -> tuple[float, ...]:
-            return tuple(getattr(r, name) for r, size in zip(risks, sizes, strict=True) for _ in range(size))
-
-        return replace(risks[0], population=repeated("population"), unlabelled=repeated("unlabelled"))
-
-    def of_networks(self, networks: Indices) -> PURisk:
+    def of_networks(self, networks: Indices) -> Self:
         """The risk of some networks of the stack."""
         if isinstance(self.population, float) or isinstance(self.unlabelled, float):
             return self

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from purely.typing import Floats, Matrix
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Relative to the largest value of a column, what counts as rounding; and what does for any column: divided by less,
 #: numbers leave a double's range.
@@ -22,7 +22,7 @@ class Scaling:
     mean: Floats | None
     scale: Floats
 
-    def __call__(self, rows: Any) -> Any:
+    def __call__(self, rows: Matrix) -> Any:
         """Scaled rows, of a dense array or a sparse matrix."""
         if sp.issparse(rows):
             rows = sp.csr_matrix(rows, dtype=np.float64, copy=True)
@@ -35,7 +35,7 @@ class Scaling:
 class ScaledRows:
     """Rows that are scaled when they are asked for, a block at a time, so that no scaled copy of all is held."""
 
-    rows: Any
+    rows: Matrix
     scaling: Scaling
 
     @property
@@ -43,7 +43,7 @@ class ScaledRows:
         """Shape of the rows."""
         return self.rows.shape
 
-    def __getitem__(self, which: Any) -> Any:
+    def __getitem__(self, which: Indices | Mask | slice) -> Floats:
         return self.scaling(self.rows[which])
 
 

@@ -1,4 +1,4 @@
-"""Where minibatches come from: arrays in memory, arrays on disk, sparse matrices, or the caller's own iterator.
+"""Where rows come from: arrays in memory, arrays on disk, sparse matrices, or the caller's own iterator.
 
 Rows are asked for by index, ``(M, steps, b)`` at a time, and come as tensors ``(M, b, d)`` of float32 on the device.
 A dense array is copied to the device once; a memory-mapped array is read batch by batch; a sparse matrix stays sparse
@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
+from purely.nn.losses import Loss
+from purely.nn.networks import StackedMLP
 from purely.nn.noise import ROWS_P, ROWS_U, random_orders, stream_starts
 from purely.nn.plan import Split
 from purely.nn.scaling import Scaling
@@ -29,7 +31,7 @@ EVALUATION_ELEMENTS = 1 << 26
 class ArrayRows:
     """A dense array, held on the device as float32."""
 
-    def __init__(self, X: NDArray[Any], device: torch.device) -> None:
+    def __init__(self, X: Matrix, device: torch.device) -> None:
         self.tensor = torch.from_numpy(np.array(X, dtype=np.float32, order="C")).to(device)
         self.n_features = int(X.shape[1])
 
@@ -43,7 +45,7 @@ class ArrayRows:
 class MappedRows:
     """A memory-mapped array; a batch is read, converted and scaled when it is asked for."""
 
-    def __init__(self, X: NDArray[Any], device: torch.device, scaling: Scaling | None = None) -> None:
+    def __init__(self, X: Matrix, device: torch.device, scaling: Scaling | None = None) -> None:
         self.array, self.device, self.scaling = X, device, scaling
         self.n_features = int(X.shape[1])
 
@@ -157,11 +159,12 @@ class RowBatches:
 
 def padded_rows(parts: Sequence[Indices]) -> tuple[Tensor, Tensor]:
     """Row numbers of each network, padded to the longest (M, longest), and how many there are (M,)."""
-    counts = np.array([part.size for part in parts])
-    padded = np.zeros((len(parts), int(counts.max())), dtype=np.int64)
-    for place, part in zip(padded, parts, strict=True):
-        place[: part.size] = part
-    return torch.from_numpy(padded), torch.from_numpy(counts)
+    padded = pad_sequence([torch.from_numpy(part.astype(np.int64)) for part in parts], batch_first=True)
+    return padded, torch.tensor([part.size for part in parts])
+
+
+#: Pairs (P, U) of rows, by the number of the epoch.
+Stream: TypeAlias = Callable[[int], Iterable[tuple[Matrix, Matrix]]]
 
 
 class StreamBatches:
@@ -170,7 +173,7 @@ class StreamBatches:
     Every network of the stack sees the same batches.
     """
 
-    def __init__(self, make: Callable[[int], Iterable[tuple[Any, Any]]], scaling: Scaling | None = None) -> None:
+    def __init__(self, make: Stream, scaling: Scaling | None = None) -> None:
         self.make, self.scaling = make, scaling
 
     def epoch(self, number: int, networks: Indices, device: torch.device) -> Iterator[tuple[Tensor, int]]:
@@ -185,3 +188,34 @@ class StreamBatches:
 #: What the loop trains on: ``epoch(number, networks, device)`` gives minibatches (M, b, d), positives first, each with
 #: its number of positives.
 Batches = RowBatches | StreamBatches
+
+
+class HeldOut:
+    """Rows that each network of a stack is judged by.
+
+    Networks may hold out different numbers of rows: rows are padded to the longest for one forward pass, and the loss
+    is taken over networks with equal numbers together, without the padding.
+    """
+
+    def __init__(self, rows: Rows, splits: Sequence[Split]) -> None:
+        self.rows = rows
+        self.index, _ = padded_rows([np.concatenate([s.held_p, s.held_u]) for s in splits])
+        self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
+
+    @torch.no_grad()
+    def judge(self, stack: StackedMLP, loss: Loss, networks: Indices) -> tuple[Tensor, Tensor]:
+        """Loss and J of the given networks on their held-out rows, each of shape (M,); NaN where there are none."""
+        if not self.index.shape[1]:
+            nothing = torch.full((stack.size,), torch.nan, device=stack.device)
+            return nothing, nothing
+        sizes, index = self.sizes[networks], self.index[torch.from_numpy(networks)]
+        blocks = index.unsqueeze(1).split(max(1, EVALUATION_ELEMENTS // (index.shape[0] * self.rows.n_features)), dim=2)
+        z = torch.cat([stack.forward(x).float() for block in blocks for x in self.rows.batches(block)], dim=1)
+        value, information = z.new_empty(2, stack.size)
+        for n_p, n_u in np.unique(sizes, axis=0):
+            same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
+            z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
+            own_loss = loss.of_networks(networks[same.cpu().numpy()])
+            value[same] = own_loss(z_p, z_u).value
+            information[same] = own_loss.information(z_p, z_u)
+        return value, information

@@ -1,4 +1,4 @@
-r"""The one training loop.
+r"""The one training loop, and the stacks that it trains: those of one or several plans, and arrays back from them.
 
 Every network of a stack minimises a loss on its own rows, in its own random order, and stops by itself:
 
@@ -16,39 +16,43 @@ the stack has stopped: the rest is then moved together.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from torch import Tensor
 
 from purely.files import replacing
+from purely.folds import row_keys
 from purely.nn.fitted import History
 from purely.nn.losses import Loss
-from purely.nn.networks import StackedMLP
-from purely.nn.optimisers import Optimiser
-from purely.nn.plan import Split
+from purely.nn.networks import EncoderStack, StackedMLP, reinitialised
+from purely.nn.plan import Split, StackPlan, TrainedMember, TrainedStack
 from purely.nn.recipe import TrainingSettings
-from purely.nn.sources import EVALUATION_ELEMENTS, Batches, Rows, padded_rows
-from purely.nn.steps import Stepper
+from purely.nn.sources import Batches, BatchShape, HeldOut, RowBatches, Rows, Stream, StreamBatches, rows_of
+from purely.nn.steps import Optimiser, Stepper
 from purely.progress import stoppable, track
 from purely.typing import Floats, Indices
 
 #: The paper updates g with four minibatches, then v with one.
 ALTERNATION = ("g", "g", "g", "g", "v")
+#: What a checkpoint keeps of a run as arrays: who trains on, and of each network the best J, its epoch, the wait since.
+SAVED_ARRAYS = ("alive", "best_j", "best_epoch", "waited")
+#: An epoch of few rows has ten steps rather than one: early stopping counts epochs.
+SMALLEST_BATCH, LARGEST_BATCH = 32, 250
+#: Order of the numbers in a checkpoint; one of another order is refused.
+LAYOUT = "weights (out, in)"
 
 
 def train(
-    stack: StackedMLP,
-    batches: Batches,
-    held_out: HeldOut,
-    loss: Loss,
-    settings: TrainingSettings,
-    seeds: Sequence[int],
+    stack: StackedMLP, batches: Batches, held_out: HeldOut, loss: Loss, settings: TrainingSettings, seeds: Sequence[int]
 ) -> History:
     """Train every network of a stack; the stack then holds, of each, the state of lowest held-out J.
 
@@ -75,11 +79,15 @@ def train(
     own_seeds = np.asarray(seeds, dtype=np.uint64)
     networks: Indices | None = None
     epochs = track("networks", settings.max_epochs, start=run.epoch, unit="epoch", verbose=settings.verbose)
-    with epochs as bar, stoppable(lambda: _stopped(run.epoch)) as stop:
+
+    def stopped() -> str:
+        return f"training was interrupted after {run.epoch} epochs; each network is the best so far."
+
+    with epochs as bar, stoppable(stopped) as stop:
         while run.epoch < settings.max_epochs and run.alive.size:
             outputs = []
             if networks is not run.alive:
-                networks, own_loss = run.alive, _loss_of(loss, run.alive)
+                networks, own_loss = run.alive, loss.of_networks(run.alive)
                 take_step = Stepper(stack, own_loss, run.optimiser, settings, own_seeds[networks])
             for x, n_p in batches.epoch(run.epoch, run.alive, stack.device):
                 update = "both" if settings.update == "joint" else ALTERNATION[run.step % len(ALTERNATION)]
@@ -93,11 +101,9 @@ def train(
             run.record(own_loss(z_p, z_u).value, own_loss.information(z_p, z_u), *held)
             run.save()
             bar.advance(run.summary())
-    return run.finish(stop.requested)
-
-
-def _stopped(epoch: int) -> str:
-    return f"training was interrupted after {epoch} epochs; each network is the best so far."
+    stack.replace_state(run.best)
+    rows = np.stack(run.history) if run.history else np.full((1, 4, run.best_j.size), np.nan)
+    return History(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], run.best_epoch, stop.requested)
 
 
 class _Run:
@@ -105,22 +111,21 @@ class _Run:
 
     def __init__(self, stack: StackedMLP, settings: TrainingSettings) -> None:
         self.stack, self.settings = stack, settings
-        self.optimiser = Optimiser(settings.optimizer, settings.weight_decay, stack.decays, {}, {})
+        self.optimiser = Optimiser(settings.optimizer, settings.weight_decay, stack.decays)
         self.alive = np.arange(stack.size)
         self.best = {name: tensor.clone() for name, tensor in stack.state().items()}
         self.best_j = np.full(stack.size, np.inf)
         self.best_epoch = np.zeros(stack.size, dtype=np.intp)
         self.waited = np.zeros(stack.size, dtype=np.intp)
-        self.epoch = 0
-        self.step = 0
-        self.steps_an_epoch: int | None = None
+        self.epoch = self.step = 0
+        self.steps_an_epoch = 1
         self.history: list[Floats] = []
 
     def rate(self) -> float:
         """Learning rate of this step."""
         if self.settings.schedule == "constant":
             return self.settings.learning_rate
-        within = 0.0 if self.steps_an_epoch is None else (self.step % self.steps_an_epoch) / self.steps_an_epoch
+        within = (self.step % self.steps_an_epoch) / self.steps_an_epoch  # 0 throughout the first epoch
         share = (self.epoch + within) / self.settings.max_epochs
         return self.settings.learning_rate * 0.5 * (1.0 + math.cos(math.pi * share))
 
@@ -140,13 +145,12 @@ class _Run:
             networks = self.alive[better]
             self.best_j[networks] = losses[3][better]
             self.best_epoch[networks] = self.epoch
-            _copy_rows(self.stack.state(), self.best, np.flatnonzero(better), networks)
+            rows, places = (torch.from_numpy(i).to(self.stack.device) for i in (np.flatnonzero(better), networks))
+            for name, tensor in self.stack.state().items():
+                self.best[name].index_copy_(0, places, tensor.index_select(0, rows))
         self.waited[self.alive] = np.where(better, 0, self.waited[self.alive] + 1)
         self.epoch += 1
         self.steps_an_epoch = self.step // self.epoch
-        self._drop_stopped()
-
-    def _drop_stopped(self) -> None:
         going = self.waited[self.alive] < self.settings.patience
         if not going.any():
             self.alive = self.alive[:0]
@@ -171,14 +175,11 @@ class _Run:
         contents = {
             "fingerprint": self.settings.fingerprint,
             "numbers": {"epoch": self.epoch, "step": self.step},
-            "alive": torch.from_numpy(self.alive),
             "network": self.stack.state(),
             "optimiser": self.optimiser.state,
             "optimiser_steps": self.optimiser.steps,
             "best": self.best,
-            "best_j": torch.from_numpy(self.best_j),
-            "best_epoch": torch.from_numpy(self.best_epoch),
-            "waited": torch.from_numpy(self.waited),
+            **{name: torch.from_numpy(getattr(self, name)) for name in SAVED_ARRAYS},
             "history": torch.from_numpy(np.stack(self.history)),
         }
         written = io.BytesIO()
@@ -199,57 +200,12 @@ class _Run:
             )
         self.epoch, self.step = contents["numbers"]["epoch"], contents["numbers"]["step"]
         self.steps_an_epoch = self.step // self.epoch
-        self.alive = contents["alive"].cpu().numpy()
         self.stack.replace_state(contents["network"])
         self.optimiser.state, self.optimiser.steps = contents["optimiser"], contents["optimiser_steps"]
         self.best = contents["best"]
-        self.best_j, self.best_epoch, self.waited = (
-            contents[name].cpu().numpy() for name in ("best_j", "best_epoch", "waited")
-        )
+        for name in SAVED_ARRAYS:
+            setattr(self, name, contents[name].cpu().numpy())
         self.history = list(contents["history"].cpu().numpy())
-
-    def finish(self, interrupted: bool) -> History:
-        """Put the best state of every network back into the stack."""
-        self.stack.replace_state(self.best)
-        rows = np.stack(self.history) if self.history else np.full((1, 4, self.best_j.size), np.nan)
-        return History(rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3], self.best_epoch, interrupted)
-
-
-class HeldOut:
-    """Rows that each network of a stack is judged by.
-
-    Networks may hold out different numbers of rows: rows are padded to the longest for one forward pass, and the loss
-    is taken over networks with equal numbers together, without the padding.
-    """
-
-    def __init__(self, rows: Rows, splits: Sequence[Split]) -> None:
-        self.rows = rows
-        self.index, _ = padded_rows([np.concatenate([s.held_p, s.held_u]) for s in splits])
-        self.sizes = np.array([[s.held_p.size, s.held_u.size] for s in splits])
-
-    def judge(self, stack: StackedMLP, loss: Loss, networks: Indices) -> tuple[Tensor, Tensor]:
-        """Loss and J of the given networks on their held-out rows, each of shape (M,); NaN where there are none."""
-        if not self.index.shape[1]:
-            nothing = torch.full((2, stack.size), torch.nan, device=stack.device)
-            return nothing[0], nothing[1]
-        z = outputs_of(stack, self.rows, self.index[torch.from_numpy(networks)])
-        sizes = self.sizes[networks]
-        value, information = z.new_empty(stack.size), z.new_empty(stack.size)
-        for n_p, n_u in np.unique(sizes, axis=0):
-            same = torch.from_numpy(np.flatnonzero((sizes == (n_p, n_u)).all(axis=1))).to(z.device)
-            z_p, z_u = z[same, :n_p], z[same, n_p : n_p + n_u]
-            own_loss = _loss_of(loss, networks[same.cpu().numpy()])
-            value[same] = own_loss(z_p, z_u).value
-            information[same] = own_loss.information(z_p, z_u)
-        return value, information
-
-
-@torch.no_grad()
-def outputs_of(stack: StackedMLP, rows: Rows, index: Tensor) -> Tensor:
-    """Outputs of network m for the rows ``index[m]``, shape (M, n[, n_outputs])."""
-    step = max(1, EVALUATION_ELEMENTS // (index.shape[0] * rows.n_features))
-    blocks = index.unsqueeze(1).split(step, dim=2)
-    return torch.cat([stack.forward(x).float() for block in blocks for x in rows.batches(block)], dim=1)
 
 
 def resolve_device(device: str) -> torch.device:
@@ -263,13 +219,94 @@ def resolve_device(device: str) -> torch.device:
     return torch.device(device)
 
 
-def _loss_of(loss: Loss, networks: Indices) -> Loss:
-    """The loss for some networks of the stack; most losses are the same for all."""
-    chosen: Loss = loss.of_networks(networks) if hasattr(loss, "of_networks") else loss
-    return chosen
+def train_plans(plans: Sequence[StackPlan]) -> list[TrainedStack]:
+    """Train the networks of several plans, those of one kind as one stack; they come back in the order of the plans."""
+    groups: dict[object, list[int]] = {}
+    for i, plan in enumerate(plans):
+        recipe = replace(plan.recipe, loss=plan.recipe.loss.kind)
+        kind = repr(recipe), plan.X.shape, int(plan.positive.sum()), sp.issparse(plan.X)
+        groups.setdefault(i if plan.mapped or recipe.encoder is not None else kind, []).append(i)
+    trained: dict[int, TrainedStack] = {}
+    for places in groups.values():
+        trained.update(zip(places, _train_stack([plans[i] for i in places]), strict=True))
+    return [trained[i] for i in range(len(plans))]
 
 
-def _copy_rows(source: dict[str, Tensor], target: dict[str, Tensor], rows: Any, places: Any) -> None:
-    for name, tensor in source.items():
-        from_rows, to_rows = (torch.from_numpy(i).to(tensor.device) for i in (rows, places))
-        target[name].index_copy_(0, to_rows, tensor.index_select(0, from_rows))
+def train_stream(plan: StackPlan, batches: Stream) -> TrainedStack:
+    """Train networks on a stream of minibatches; the rows of the plan are those held out."""
+    recipe, stack = plan.recipe, _make_stack([plan])
+    held_out = HeldOut(rows_of(plan.X, stack.device, plan.scaling), plan.members)
+    seeds = [m.seed for m in plan.members]
+    history = train(stack, StreamBatches(batches, plan.scaling), held_out, recipe.loss, recipe.settings, seeds)
+    train_j = history.train_j[history.best_epoch, np.arange(len(seeds))]
+    return _parts(stack, [plan], train_j, history)[0]
+
+
+def _make_stack(plans: Sequence[StackPlan]) -> StackedMLP:
+    """The untrained networks of plans of one kind."""
+    recipe, seeds = plans[0].recipe, [m.seed for plan in plans for m in plan.members]
+    options = recipe.architecture, seeds, resolve_device(recipe.device), recipe.loss.initial_bias
+    if recipe.encoder is None:
+        return StackedMLP(*options)
+    return EncoderStack([reinitialised(recipe.encoder, seed) for seed in seeds], *options)
+
+
+def _train_stack(plans: list[StackPlan]) -> list[TrainedStack]:
+    """Train the networks of plans of one kind as one stack, and judge them on the rows they were trained on."""
+    recipe, settings, loss = plans[0].recipe, plans[0].recipe.settings, plans[0].recipe.loss
+    stack = _make_stack(plans)
+    rows, splits = _shared_rows(plans, stack.device)
+    n_p, n_u = splits[0].train_p.size, splits[0].train_u.size
+    batch_size = recipe.batch_size or min(LARGEST_BATCH, max(SMALLEST_BATCH, (n_p + n_u) // 10))
+    if settings.checkpoint is not None:
+        settings = replace(settings, fingerprint=_fingerprint(plans))
+    loss = loss.joined([plan.recipe.loss for plan in plans], [len(plan.members) for plan in plans])
+    seeds = [m.seed for plan in plans for m in plan.members]
+    batches = RowBatches(rows, splits, seeds, BatchShape.of(n_p, n_u, batch_size))
+    history = train(stack, batches, HeldOut(rows, splits), loss, settings, seeds)
+    seen = HeldOut(rows, [replace(s, held_p=s.train_p, held_u=s.train_u) for s in splits])
+    _, train_j = seen.judge(stack, loss, np.arange(len(splits)))
+    return _parts(stack, plans, train_j.double().cpu().numpy(), history)
+
+
+def _shared_rows(plans: list[StackPlan], device: torch.device) -> tuple[Rows, list[Split]]:
+    """The rows of all plans on one device, and the networks' splits of them."""
+    if len(plans) == 1:
+        return rows_of(plans[0].X, device, plans[0].scaling, mapped=plans[0].mapped), list(plans[0].members)
+    every = [plan.X if plan.scaling is None else plan.scaling(plan.X) for plan in plans]
+    joined = sp.vstack(every, format="csr") if sp.issparse(every[0]) else np.concatenate(every, dtype=np.float32)
+    starts = np.cumsum([0] + [plan.X.shape[0] for plan in plans])
+    splits = [
+        Split(m.train_p + start, m.train_u + start, m.held_p + start, m.held_u + start)
+        for plan, start in zip(plans, starts[:-1], strict=True)
+        for m in plan.members
+    ]
+    return rows_of(joined, device), splits
+
+
+def _fingerprint(plans: list[StackPlan]) -> str:
+    """What a checkpoint is about: choices, seeds and rows of each kind, in any order."""
+    recipe = plans[0].recipe
+    silent = replace(recipe.settings, verbose=False, checkpoint=None)
+    if silent.schedule == "constant":
+        silent = replace(silent, max_epochs=0)  # a run may be resumed to train on for longer
+    text = hashlib.sha256(f"{LAYOUT} {replace(recipe, settings=silent)!r}".encode())
+    for plan in plans:
+        keys = row_keys(plan.X, 0)
+        for mask in (plan.positive, ~plan.positive):
+            text.update(np.sort(keys[mask]).tobytes())
+        text.update(repr([m.seed for m in plan.members]).encode())
+    return text.hexdigest()
+
+
+def _parts(stack: StackedMLP, plans: list[StackPlan], train_j: Floats, history: History) -> list[TrainedStack]:
+    """What belongs to each plan, as arrays that take the columns as they were given."""
+    stack.replace_state({name: tensor.cpu() for name, tensor in stack.state().items()})
+    held_j = history.best_held_j
+    owners = [(plan, member) for plan in plans for member in plan.members]
+    trained = [
+        TrainedMember(member, stack.network(i, plan.scaling), float(train_j[i]), float(held_j[i]))
+        for i, (plan, member) in enumerate(owners)
+    ]
+    ends = np.cumsum([0] + [len(plan.members) for plan in plans]).tolist()
+    return [TrainedStack(trained[a:b], history.of(slice(a, b))) for a, b in pairwise(ends)]

@@ -5,33 +5,27 @@ and sets ``ax_`` and ``figure_``. Rows without a finite score are left out, and 
 there is nothing to draw, the sentence says why. Importing this module does not load matplotlib.
 """
 
-from purely.plotting._audit import AuditDisplay
-from purely.plotting._curves import PUCalibrationDisplay, PUPrecisionRecallDisplay, PUROCDisplay
-from purely.plotting._features import FeatureDisplay
-from purely.plotting._functions import (
+from purely.plotting._audit import (
+    AuditDisplay,
+    MonitorDisplay,
+    SensitivityDisplay,
     plot_audit,
-    plot_calibration,
-    plot_class_prior,
-    plot_density_ratio,
-    plot_features,
-    plot_history,
-    plot_information,
     plot_monitor,
-    plot_precision_recall,
-    plot_representation,
-    plot_roc,
-    plot_scores,
     plot_sensitivity,
-    plot_thresholds,
 )
-from purely.plotting._history import HistoryDisplay
-from purely.plotting._information import InformationDisplay
-from purely.plotting._monitor import MonitorDisplay
-from purely.plotting._prior import ClassPriorDisplay, PriorReading, read_priors
-from purely.plotting._representation import RepresentationDisplay
-from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay
-from purely.plotting._sensitivity import SensitivityDisplay
-from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, threshold_table
+from purely.plotting._curves import (
+    PUCalibrationDisplay,
+    PUPrecisionRecallDisplay,
+    PUROCDisplay,
+    plot_calibration,
+    plot_precision_recall,
+    plot_roc,
+)
+from purely.plotting._information import FeatureDisplay, InformationDisplay, plot_features, plot_information
+from purely.plotting._prior import ClassPriorDisplay, PriorReading, plot_class_prior, read_priors
+from purely.plotting._representation import HistoryDisplay, RepresentationDisplay, plot_history, plot_representation
+from purely.plotting._scores import DensityRatioDisplay, ScoreDisplay, plot_density_ratio, plot_scores
+from purely.plotting.thresholds import ThresholdDisplay, ThresholdTable, plot_thresholds, threshold_table
 
 __all__ = [
     "AuditDisplay",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,16 +16,19 @@ from purely.labels import Scenario
 from purely.plotting.common import Display, nothing_to_show, read_rows
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.prior.auto import METHODS, ClassPrior
-from purely.prior.one_dimensional import read_scores
-from purely.typing import Floats, Matrix
+from purely.prior.base import read_scores
+from purely.typing import Matrix
 
-_WORDS = {
-    "best-bin": "best bin",
-    "dedpul": "DEDPUL",
-    "kernel-mean": "kernel mean",
-    "logistic-ceiling": "logistic ceiling",
-    "monotone": "monotone ratio",
-}
+#: Methods by what readers know them as.
+_WORDS = {name: name.replace("-", " ") for name in METHODS} | {"dedpul": "DEDPUL", "monotone": "monotone ratio"}
+
+
+class PriorEstimate(Protocol):
+    """A fitted prior estimator."""
+
+    class_prior_: float
+    class_prior_interval_: tuple[float, float]
+    scenario: Scenario
 
 
 @dataclass(frozen=True)
@@ -51,13 +54,15 @@ class PriorReading:
     low: float
     high: float
 
+    @classmethod
+    def of(cls, name: str, estimator: PriorEstimate) -> Self:
+        """What a fitted prior estimator says."""
+        check_is_fitted(estimator, "class_prior_")
+        return cls(name, estimator.class_prior_, *estimator.class_prior_interval_)
+
 
 def read_priors(
-    y: ArrayLike,
-    score: ArrayLike,
-    *,
-    scenario: Scenario = "case-control",
-    level: float = 0.9,
+    y: ArrayLike, score: ArrayLike, *, scenario: Scenario = "case-control", level: float = 0.9
 ) -> list[PriorReading]:
     """Read the class prior off one score by every one-dimensional method.
 
@@ -86,25 +91,20 @@ def read_priors(
     """
     rows = read_rows(y, score)
     level_to_z(level)
-    if nothing_to_show(rows):
-        raise ValueError(f"{nothing_to_show(rows)} No class prior can be read off such scores.")
-    n_p = int(np.count_nonzero(rows.positive))
+    if reason := nothing_to_show(rows):
+        raise ValueError(f"{reason} No class prior can be read off such scores.")
+    n_u, n_p = np.bincount(rows.positive).tolist()
 
     def convert(share: float) -> float:
-        return ClassPriors.from_unlabelled(
-            float(np.clip(share, 0.0, 1.0)),
-            n_positive=n_p,
-            n_unlabelled=rows.positive.size - n_p,
-            scenario=scenario,
-        ).population
+        share = float(np.clip(share, 0.0, 1.0))
+        return ClassPriors.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario).population
 
     readings = []
     for name, reader in METHODS.items():
         found = read_scores(rows.score, rows.positive, reader)
         low, high = found.posterior.interval(level) if found.posterior else (0.0, 1.0)
-        ends = map(convert, (min(low, found.share), found.share, max(high, found.share)))
-        low, value, high = ends
-        readings.append(PriorReading(_WORDS[name], value, low, high))
+        ends = found.share, min(low, found.share), max(high, found.share)
+        readings.append(PriorReading(_WORDS[name], *map(convert, ends)))
     return readings
 
 
@@ -147,16 +147,14 @@ class ClassPriorDisplay(Display):
     ) -> Self:
         """From one out-of-fold score, read by every one-dimensional method; no reading is marked as the one in use."""
         rows = read_rows(y, score)
-        if nothing_to_show(rows):
-            return cls([], None, level, (nothing_to_show(rows),))
+        if reason := nothing_to_show(rows):
+            return cls([], None, level, (reason,))
         return cls(read_priors(y, score, scenario=scenario, level=level), None, level, rows.notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: PriorEstimate, X: Matrix, y: ArrayLike) -> Self:
         """From a fitted prior estimator; its scores, where it has any, are read by the other methods too."""
-        check_is_fitted(estimator, "class_prior_")
-        level = float(getattr(estimator, "level", 0.9))
-        chosen = PriorReading(type(estimator).__name__, estimator.class_prior_, *estimator.class_prior_interval_)
+        chosen, level = PriorReading.of(type(estimator).__name__, estimator), float(getattr(estimator, "level", 0.9))
         scores = getattr(estimator, "scores_", None)
         readings = [] if scores is None else read_priors(y, scores, scenario=estimator.scenario, level=level)
         if isinstance(estimator, ClassPrior) and isinstance(estimator.method, str):  # its own reading is shown already
@@ -164,14 +162,11 @@ class ClassPriorDisplay(Display):
         return cls(readings, chosen, level)
 
     @classmethod
-    def from_estimators(cls, estimators: Mapping[str, Any]) -> Self:
+    def from_estimators(cls, estimators: Mapping[str, PriorEstimate]) -> Self:
         """From several fitted prior estimators, by name."""
-        readings, level = [], 0.9
-        for name, estimator in estimators.items():
-            check_is_fitted(estimator, "class_prior_")
-            readings.append(PriorReading(str(name), estimator.class_prior_, *estimator.class_prior_interval_))
-            level = float(getattr(estimator, "level", level))
-        return cls(readings, None, level)
+        readings = [PriorReading.of(str(name), estimator) for name, estimator in estimators.items()]
+        levels = [0.9, *(float(e.level) for e in estimators.values() if hasattr(e, "level"))]
+        return cls(readings, None, levels[-1])
 
     def _size(self) -> tuple[float, float]:
         return 5.6, 1.5 + 0.34 * (len(self.readings) + 1)
@@ -190,7 +185,7 @@ class ClassPriorDisplay(Display):
             if self.chosen.high > self.chosen.low:
                 title += f" [{percent(self.chosen.low)}, {percent(self.chosen.high)}]"
                 ax.axvspan(self.chosen.low, self.chosen.high, color=POSITIVE, alpha=0.15, linewidth=0)
-        heights: Floats = np.arange(len(rows), dtype=np.float64)[::-1]
+        heights = np.arange(len(rows), dtype=np.float64)[::-1]
         for height, row in zip(heights, rows, strict=True):
             colour = POSITIVE if row is self.chosen else ESTIMATE
             ax.plot([row.low, row.high], [height, height], color=colour, linewidth=2.0, solid_capstyle="butt")
@@ -198,9 +193,24 @@ class ClassPriorDisplay(Display):
         ax.set_yticks(heights, [row.name for row in rows])
         ax.tick_params(axis="y", length=0)
         ax.locator_params(axis="x", nbins=5)
-        ends = [row.low for row in rows], [row.high for row in rows]
-        low, high = min(ends[0]), max(ends[1])
+        low, high = min(row.low for row in rows), max(row.high for row in rows)
         margin = max(0.03, 0.12 * (high - low))
         ax.set(xlim=(max(-0.01, low - margin), min(1.01, high + margin)), ylim=(-0.6, len(rows) - 0.4))
         x = f"share of positives in the population, {percent(self.level)} intervals"
         label(ax, title, x, "", self.notes)
+
+
+def plot_class_prior(
+    y: ArrayLike, score: ArrayLike, *, scenario: Scenario = "case-control", level: float = 0.9, ax: Axes | None = None
+) -> ClassPriorDisplay:
+    """What each method reads off one score: :class:`ClassPriorDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_class_prior
+    >>> plot_class_prior(data.y, data.posterior).ax_.get_xlabel()
+    'share of positives in the population, 90 % intervals'
+    """
+    return ClassPriorDisplay.from_predictions(y, score, scenario=scenario, level=level).plot(ax)

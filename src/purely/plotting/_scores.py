@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.isotonic import isotonic_regression
 
 from purely.class_prior import KnownPrior, Prior
+from purely.crossfit import last_step
 from purely.labels import Scenario
 from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
-from purely.typing import Floats, Matrix
+from purely.typing import Estimator, Floats, Matrix
+
+
+class Scoring(TypedDict, total=False):
+    """What pictures of scores take by name."""
+
+    scenario: Scenario
+    score_name: str
+    notes: tuple[str, ...]
 
 
 class _OfScores(Display):
@@ -36,16 +45,15 @@ class _OfScores(Display):
         return cls._of_rows(rows, prior, score_name, rows.notes + notes)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike) -> Self:
         """From a fitted prior estimator with `scores_`, or a classifier; out of fold where it holds such scores."""
-        if hasattr(estimator, "scores_") and hasattr(estimator, "class_prior_interval_"):
+        own = last_step(estimator)
+        if hasattr(own, "scores_") and hasattr(own, "class_prior_interval_"):
             name = "log density ratio, out of fold"
-            return cls.from_predictions(y, estimator.scores_, estimator, scenario=estimator.scenario, score_name=name)
-        model = model_rows(estimator, X)
-        name = "probability of being positive"
-        return cls.from_predictions(
-            y, model.probability, model.class_prior, scenario=model.scenario, score_name=name, notes=model.notes
-        )
+            return cls.from_predictions(y, own.scores_, own, scenario=own.scenario, score_name=name)
+        m, name = model_rows(estimator, X), "probability of being positive"
+        how = Scoring(scenario=m.scenario, score_name=name, notes=m.notes)
+        return cls.from_predictions(y, m.probability, m.class_prior, **how)
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
@@ -100,7 +108,6 @@ class ScoreDisplay(_OfScores):
 
     def _draw(self, ax: Axes) -> None:
         title, both = self._title, np.concatenate([self.positive, self.unlabelled])
-        notes = self.notes + all_equal(both)
         n_bins = int(np.clip(np.sqrt(self.unlabelled.size), 8, 40)) if np.ptp(both) else 1
         edges = np.histogram_bin_edges(both, n_bins)
         of_p, of_u = (np.histogram(part, edges)[0].astype(float) for part in (self.positive, self.unlabelled))
@@ -116,7 +123,7 @@ class ScoreDisplay(_OfScores):
         room_above(ax)
         ax.legend(loc="upper left")
         rows = "rows" if self.unlabelled_prior is None else "unlabelled rows"
-        label(ax, title, self.score_name, rows, notes)
+        label(ax, title, self.score_name, rows, self.notes + all_equal(both))
 
 
 @dataclass
@@ -172,48 +179,82 @@ class DensityRatioDisplay(_OfScores):
         score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
         return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
 
-    def _missing(self) -> str:
-        return self.reason
-
     def _draw(self, ax: Axes) -> None:
         title = self._title
         band = f"above the score, {percent(self.level)} interval"
         ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
-        ax.plot(
-            self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label="rows at the score, made monotone"
-        )
-        if self.unlabelled_prior is not None:
-            prior = self.unlabelled_prior
+        at_the_score = "rows at the score, made monotone"
+        ax.plot(self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label=at_the_score)
+        if (prior := self.unlabelled_prior) is not None:
             if not prior.known:
                 ax.axhspan(prior.low, prior.high, color=POSITIVE, alpha=0.15, linewidth=0)
             name = f"share of positives in the pool: {percent(prior.value)}"
             ax.axhline(prior.value, color=POSITIVE, linewidth=1.5, linestyle="--", label=name)
             title = f"The ratio falls to the share of positives, {percent(prior.value)}"
-        top = max(1.05, float(np.nanmax(self.tail)))
-        ax.set_ylim(0.0, 1.45 * top)
+        ax.set_ylim(0.0, 1.45 * max(1.05, float(np.nanmax(self.tail))))
         ax.legend(loc="upper right")
         label(ax, title, self.score_name, "share of the pool / share of the positives", self.notes)
 
 
 def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
     """Thresholds at quantiles of the positives, tail ratios with intervals, and the monotone local ratio."""
-    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
-    share = np.linspace(0.0, 1.0 - min(0.5, 8.0 / score_p.size), n_points)
-    cuts = np.unique(np.quantile(score_p, share, method="lower"))
-    cuts = np.unique(np.append(min(score_p[0], score_u[0]), cuts))
-    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
-    above_u = score_u.size - np.searchsorted(score_u, cuts, side="left")
-    q_p, q_u = above_p / score_p.size, above_u / score_u.size
+    size_u, size_p = np.bincount(rows.positive)
+    share = np.linspace(0.0, 1.0 - min(0.5, 8.0 / size_p), n_points)
+    cuts = np.unique(np.append(rows.score.min(), np.quantile(rows.score[rows.positive], share, method="lower")))
+    above_p, above_u = rows.above(cuts)
+    q_p, q_u = above_p / size_p, above_u / size_u
     tail = q_u / q_p
     # relative variances of two binomial shares add; a half keeps an empty top finite
     error = np.sqrt((1.0 - q_p) / above_p + (1.0 - q_u) / (above_u + 0.5))
-    base = np.maximum(tail, 0.5 / score_u.size / q_p)
+    base = np.maximum(tail, 0.5 / size_u / q_p)
     low, high = np.maximum(tail - 1.96 * base * error, 0.0), tail + 1.96 * base * error
     n_p, n_u = (-np.diff(np.append(n, 0)).astype(float) for n in (above_p, above_u))
-    total = n_p / score_p.size + n_u / score_u.size
-    posterior = np.divide(n_p / score_p.size, total, out=np.full(cuts.size, 0.5), where=total > 0.0)
+    total = n_p / size_p + n_u / size_u
+    posterior = np.divide(n_p / size_p, total, out=np.full(cuts.size, 0.5), where=total > 0.0)
     rising = isotonic_regression(posterior, sample_weight=np.maximum(total, 1e-12), increasing=True)
     with np.errstate(divide="ignore"):
         local = np.where(rising > 0.0, (1.0 - rising) / np.maximum(rising, 1e-12), np.nan)
     return [cuts, tail, low, high, np.where(local > 1.1, np.nan, local)]
+
+
+def plot_scores(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: KnownPrior | None = None,
+    *,
+    ax: Axes | None = None,
+    **options: Unpack[Scoring],
+) -> ScoreDisplay:
+    """Histograms of scores, divided by the class prior: :class:`ScoreDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_scores
+    >>> plot_scores(data.y, data.posterior, class_prior=0.5).ax_.get_ylabel()
+    'unlabelled rows'
+    """
+    return ScoreDisplay.from_predictions(y, score, class_prior, **options).plot(ax)
+
+
+def plot_density_ratio(
+    y: ArrayLike,
+    score: ArrayLike,
+    class_prior: KnownPrior | None = None,
+    *,
+    ax: Axes | None = None,
+    **options: Unpack[Scoring],
+) -> DensityRatioDisplay:
+    """The curve that the class prior is read from: :class:`DensityRatioDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_density_ratio
+    >>> plot_density_ratio(data.y, data.posterior, class_prior=0.5).ax_.get_ylabel()
+    'share of the pool / share of the positives'
+    """
+    return DensityRatioDisplay.from_predictions(y, score, class_prior, **options).plot(ax)

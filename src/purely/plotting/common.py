@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from purely.checks import RandomState
+from purely.checks import refuse_length
 from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
+from purely.metrics.estimate import Resampling
 from purely.plotting.style import Axes, new_axes, say_instead, style
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Indices, Mask, Matrix
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 IN_SAMPLE = "These rows may have trained the model: the picture may look too good."
 ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval."
@@ -24,12 +28,14 @@ ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval.
 class Display:
     """Base of the displays: data on the object, `plot` draws them, and `ax_` and `figure_` are what was drawn on.
 
-    Where `_missing` has a reason why there is nothing to draw, the picture is that sentence under `_title`.
+    Where there is a reason why there is nothing to draw, the picture is that sentence under `_title`.
     """
 
     ax_: Axes
-    figure_: Any
+    figure_: Figure
+    reason: str = ""
     _title: ClassVar[str]
+    _shape: ClassVar[tuple[float, float]] = (5.6, 3.7)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw on `ax`, or on a new figure.
@@ -44,8 +50,8 @@ class Display:
             With `ax_` and `figure_`.
         """
         with style():
-            self.ax_ = new_axes(ax, self._size())
-            self.figure_ = self.ax_.figure
+            self.ax_ = new_axes(self._size()) if ax is None else ax
+            self.figure_ = self.ax_.figure  # type: ignore[assignment]
             if reason := self._missing():
                 say_instead(self.ax_, self._title, reason)
             else:
@@ -53,10 +59,10 @@ class Display:
         return self
 
     def _size(self) -> tuple[float, float]:
-        return 5.6, 3.7
+        return self._shape
 
     def _missing(self) -> str:
-        return ""
+        return self.reason
 
     def _draw(self, ax: Axes) -> None:
         raise NotImplementedError(f"{type(self).__name__} does not say what it draws.")
@@ -70,32 +76,28 @@ class Rows:
     score: Floats
     notes: tuple[str, ...]
 
-    @property
-    def empty(self) -> bool:
-        """True where one kind of rows is missing."""
-        return bool(self.positive.all() or not self.positive.any())
+    def above(self, cuts: Floats) -> tuple[Indices, Indices]:
+        """How many labelled positives, and how many unlabelled rows, score at least each of these."""
+        p, u = np.sort(self.score[self.positive]), np.sort(self.score[~self.positive])
+        return p.size - np.searchsorted(p, cuts), u.size - np.searchsorted(u, cuts)
 
 
 def read_rows(y: ArrayLike, score: ArrayLike, name: str = "score") -> Rows:
     """Labels and scores of the rows that have a score."""
     positive = read_labels(y).positive
     values = np.asarray(column_or_1d(np.asarray(score)), dtype=np.float64)
-    if values.size != positive.size:
-        raise ValueError(f"{name} and y must have the same length; they have {values.size} and {positive.size} rows.")
+    refuse_length(name, values.size, positive.size)
     kept = np.isfinite(values)
-    notes = []
-    if not kept.all():
-        notes.append(f"{np.count_nonzero(~kept):,} of {kept.size:,} rows have no finite {name} and are left out.")
-    if np.count_nonzero(positive & kept) == 1:
-        notes.append(ONE_POSITIVE)
-    return Rows(positive[kept], values[kept], tuple(notes))
+    lost = f"{np.count_nonzero(~kept):,} of {kept.size:,} rows have no finite {name} and are left out."
+    said = (lost, not kept.all()), (ONE_POSITIVE, np.count_nonzero(positive & kept) == 1)
+    return Rows(positive[kept], values[kept], tuple(sentence for sentence, holds in said if holds))
 
 
 def nothing_to_show(rows: Rows, *, spread: bool = True) -> str:
     """Why there is nothing to draw; empty where there is something."""
     if rows.positive.size == 0:
         return "No row has a finite score."
-    if rows.empty:
+    if rows.positive.all() or not rows.positive.any():
         kind = "unlabelled row" if rows.positive.all() else "labelled positive"
         return f"No {kind} has a finite score."
     return "".join(all_equal(rows.score)) if spread else ""
@@ -111,20 +113,18 @@ def all_equal(score: Floats) -> tuple[str, ...]:
 def unlabelled_prior(class_prior: KnownPrior, rows: Rows, scenario: Scenario) -> Prior:
     """The share of positives among the unlabelled rows, with its interval, from the population's prior."""
     scenario = check_scenario(scenario)
-    n_p = int(np.count_nonzero(rows.positive))
-    n_u = rows.positive.size - n_p
+    n_u, n_p = np.bincount(rows.positive, minlength=2).tolist()
     prior = read_prior(class_prior, n_unlabelled=max(n_u, 1))
     if scenario == "case-control":
         return prior
-    floor = n_p / (n_p + n_u)
 
     def convert(value: float) -> float:
-        share = ClassPriors.from_population(
-            max(value, floor), n_positive=n_p, n_unlabelled=n_u, scenario=scenario
-        ).unlabelled
+        at = max(value, n_p / (n_p + n_u))
+        share = ClassPriors.from_population(at, n_positive=n_p, n_unlabelled=n_u, scenario=scenario).unlabelled
         return float(np.clip(share, 1e-9, 1.0 - 1e-9))
 
-    return Prior(convert(prior.value), convert(prior.low), convert(prior.high), prior.level)
+    value, low, high = map(convert, (prior.value, *prior.interval))
+    return Prior(value, low, high, prior.level)
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class ModelRows:
     notes: tuple[str, ...]
 
 
-def model_rows(estimator: Any, X: Matrix) -> ModelRows:
+def model_rows(estimator: Estimator, X: Matrix) -> ModelRows:
     """Probabilities of the rows: out of fold where the model holds those of these rows, else predicted, with a note."""
     check_is_fitted(estimator)
     last = last_step(estimator)
@@ -150,15 +150,19 @@ def model_rows(estimator: Any, X: Matrix) -> ModelRows:
         raise TypeError(f"estimator must have class_prior_; {type(last).__name__} has none. Use from_predictions.")
     found = np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1]
     stored, scenario = out_of_fold(last, found), check_scenario(getattr(last, "scenario", "case-control"))
-    if stored is None:
-        return ModelRows(found, read_prior(last), scenario, (IN_SAMPLE,))
-    return ModelRows(stored, read_prior(last), scenario, ())
+    probability, notes = (found, (IN_SAMPLE,)) if stored is None else (stored, ())
+    return ModelRows(probability, read_prior(last), scenario, notes)
+
+
+class Predicting(Resampling, total=False):
+    """What pictures of predictions take by name."""
+
+    notes: tuple[str, ...]
 
 
 class PredictionDisplay(Display):
     """A picture of predictions: what `_compute` makes of them, `notes`, and the `reason` where there is none."""
 
-    reason: str
     _score: ClassVar[str] = "score"
     _fewest: ClassVar[int] = 1
 
@@ -169,23 +173,25 @@ class PredictionDisplay(Display):
         score: ArrayLike,
         class_prior: KnownPrior,
         *,
-        scenario: Scenario = "case-control",
-        level: float = 0.9,
-        random_state: RandomState = 0,
         notes: tuple[str, ...] = (),
+        **options: Unpack[Resampling],
     ) -> Self:
-        """From labels, scores of rows that did not train the model, and a class prior with or without an interval."""
-        rows, found = read_rows(y, score, cls._score), (None,)
+        """From labels, scores of rows that did not train the model, and a class prior with or without an interval.
+
+        Options are those of the metrics: `scenario`, `level`, `n_resamples` and `random_state`.
+        """
+        found: tuple[object, ...] = (None,)
+        rows = read_rows(y, score, cls._score)
         reason = nothing_to_show(rows, spread=False)
         if not reason and np.count_nonzero(rows.positive) < cls._fewest:
             reason = f"{np.count_nonzero(rows.positive)} labelled positive says nothing about shares in bins."
         if not reason:
-            found = cls._compute(rows, class_prior, scenario=scenario, level=level, random_state=random_state)
+            found = cls._compute(rows, class_prior, **options)
             notes += all_equal(rows.score)
         return cls(*found, notes=rows.notes + notes, reason=reason)  # type: ignore[call-arg]
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Matrix, y: ArrayLike, *, level: float = 0.9) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, *, level: float = 0.9) -> Self:
         """From a fitted classifier with a class prior; out of fold where it holds such probabilities of these rows."""
         model = model_rows(estimator, X)
         return cls.from_predictions(
@@ -193,8 +199,5 @@ class PredictionDisplay(Display):
         )
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[Any, ...]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[object, ...]:
         raise NotImplementedError(f"{cls.__name__} does not say what it computes.")
-
-    def _missing(self) -> str:
-        return self.reason

@@ -5,20 +5,24 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Axes
+    from matplotlib.colors import Colormap
 else:  # importing this module loads no matplotlib
-    Axes = Any
+    Axes = object
 
+Point = tuple[float, float]
+Side = Literal["left", "center", "right"]
 #: Labelled positives, unlabelled rows, estimates of either kind, a second estimate, and text with all that is drawn in
 #: its colour. The first four differ in lightness or along blue and yellow, which every kind of colour blindness keeps.
 POSITIVE, UNLABELLED, ESTIMATE, SECOND, INK = "#c8553d", "#8a9aa8", "#2a78a8", "#d9a441", "#1f2a30"
 
-_STYLE: dict[str, Any] = {
+_STYLE = {
     "font.size": 9.5,
     "axes.titlesize": 10.5,
     "axes.titlelocation": "left",
@@ -31,8 +35,6 @@ _STYLE: dict[str, Any] = {
     **dict.fromkeys(("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"), INK),
 }
 
-#: Where a remark stands that belongs to a height: at the right end of the axes.
-AT_THE_RIGHT: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "ha": "right"}
 #: Width to which a sentence below a picture is folded, in characters.
 _FOLD = 48
 
@@ -45,7 +47,7 @@ def style() -> Iterator[None]:
         yield
 
 
-def import_matplotlib() -> Any:
+def import_matplotlib() -> ModuleType:
     """Matplotlib, or a sentence that says how to get it."""
     try:
         import matplotlib as mpl
@@ -56,11 +58,8 @@ def import_matplotlib() -> Any:
     return mpl
 
 
-def new_axes(ax: Axes | None, size: tuple[float, float] = (5.6, 3.7)) -> Axes:
-    """The axes that were given, or those of a new figure."""
-    if ax is not None:
-        return ax
-    import_matplotlib()
+def new_axes(size: tuple[float, float]) -> Axes:
+    """The axes of a new figure."""
     import matplotlib.pyplot as plt
 
     return plt.subplots(figsize=size, layout="constrained")[1]
@@ -77,9 +76,17 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
         ax.set_xlabel(x)
 
 
-def remark(ax: Axes, text: str, at: tuple[float, float], shift: tuple[float, float], **look: Any) -> None:
+def remark(
+    ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8.0
+) -> None:
     """Words beside a point, so many points away from it."""
-    ax.annotate(text, at, shift, textcoords="offset points", **{"fontsize": 8, **look})
+    ax.annotate(text, at, shift, textcoords="offset points", ha=ha, color=color, fontsize=size)
+
+
+def remark_height(ax: Axes, text: str, height: float, left: float = 2.0) -> None:
+    """Words above a height at the right end of the axes."""
+    frame = "axes fraction", "data"
+    ax.annotate(text, (1.0, height), (-left, 3), frame, textcoords="offset points", ha="right", fontsize=8)
 
 
 def say_instead(ax: Axes, title: str, sentence: str) -> None:
@@ -89,7 +96,7 @@ def say_instead(ax: Axes, title: str, sentence: str) -> None:
     ax.text(0.5, 0.5, textwrap.fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)
 
 
-def sequential() -> Any:
+def sequential() -> Colormap:
     """Colours of ordered values, blue to yellow and even in lightness, without the end that is lost on a dark page."""
     mpl = import_matplotlib()
     from matplotlib.colors import ListedColormap
@@ -101,6 +108,12 @@ def room_above(ax: Axes, share: float = 0.25) -> None:
     """Leave room for a legend at the top."""
     low, high = ax.get_ylim()
     ax.set_ylim(low, high + share * (high - low))
+
+
+def shortened(text: str, longest: int) -> str:
+    """Text on one line, cut where it is too long."""
+    text = " ".join(text.split())
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def percent(value: float) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,9 +13,10 @@ from purely.checks import RandomState
 from purely.class_prior import KnownPrior
 from purely.labels import Scenario
 from purely.metrics import pu_precision_recall_curve
-from purely.plotting.common import PredictionDisplay, Rows, nothing_to_show, read_rows, unlabelled_prior
+from purely.metrics.estimate import Resampling
+from purely.plotting.common import Predicting, PredictionDisplay, Rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
-from purely.typing import Floats
+from purely.typing import Floats, Indices
 
 __all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
 
@@ -54,7 +55,7 @@ class ThresholdTable:
     """
 
     thresholds: Floats = field(repr=False)
-    size: np.ndarray[Any, Any] = field(repr=False)
+    size: Indices = field(repr=False)
     precision: Floats = field(repr=False)
     precision_low: Floats = field(repr=False)
     precision_high: Floats = field(repr=False)
@@ -77,6 +78,11 @@ class ThresholdTable:
     def found_high(self) -> Floats:
         """High end of the interval of `found`."""
         return np.where(self.size > 0, self.precision_high * self.size, 0.0)
+
+    def ends(self, what: str, k: int) -> tuple[float, float, float]:
+        """Precision, recall or found at a threshold, and both ends of its interval."""
+        value, low, high = (float(getattr(self, f"{what}{end}")[k]) for end in ("", "_low", "_high"))
+        return value, low, high
 
     def at(self, threshold: float) -> int:
         """Index of the threshold nearest to the given one."""
@@ -129,36 +135,26 @@ def threshold_table(
     True
     """
     rows = read_rows(y, probability, "probability")
-    if nothing_to_show(rows, spread=False):
-        raise ValueError(nothing_to_show(rows, spread=False))
+    if reason := nothing_to_show(rows, spread=False):
+        raise ValueError(reason)
     prior = unlabelled_prior(class_prior, rows, scenario)
     cuts = _default_thresholds(rows) if thresholds is None else np.unique(np.asarray(thresholds, dtype=np.float64))
     # among the unlabelled rows alone the share of positives plays the prior's part, whatever the scenario
     curve = pu_precision_recall_curve(
         rows.positive, rows.score, prior, level=level, n_resamples=n_resamples, random_state=random_state
     )
-    score_p, score_u = np.sort(rows.score[rows.positive]), np.sort(rows.score[~rows.positive])
-    above_p = score_p.size - np.searchsorted(score_p, cuts, side="left")
-    size = score_u.size - np.searchsorted(score_u, cuts, side="left")
+    (above_p, size), n_p = rows.above(cuts), int(np.count_nonzero(rows.positive))
     place = np.searchsorted(-curve.thresholds, -cuts, side="right") - 1
     some = (place >= 0) & (size > 0)
     precision, low, high = (
         np.where(some, values[np.maximum(place, 0)], np.nan)
         for values in (curve.precision, curve.precision_low, curve.precision_high)
     )
-    tail = (1.0 - level) / 2.0
-    below_p = score_p.size - above_p
-    return ThresholdTable(
-        cuts,
-        size,
-        precision,
-        low,
-        high,
-        above_p / score_p.size,
-        np.where(above_p > 0, beta.ppf(tail, above_p + 0.5, below_p + 0.5), 0.0),
-        np.where(below_p > 0, beta.ppf(1.0 - tail, above_p + 0.5, below_p + 0.5), 1.0),
-        float(level),
-    )
+    tail, below_p = (1.0 - level) / 2.0, n_p - above_p
+    ends = beta.ppf([[tail], [1.0 - tail]], above_p + 0.5, below_p + 0.5)
+    recall_low, recall_high = np.where(above_p > 0, ends[0], 0.0), np.where(below_p > 0, ends[1], 1.0)
+    recall = above_p / n_p
+    return ThresholdTable(cuts, size, precision, low, high, recall, recall_low, recall_high, float(level))
 
 
 def _default_thresholds(rows: Rows) -> Floats:
@@ -204,7 +200,7 @@ class ThresholdDisplay(PredictionDisplay):
     reason: str = ""
 
     @classmethod
-    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Any) -> tuple[ThresholdTable]:
+    def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[ThresholdTable]:
         return (threshold_table(rows.positive, rows.score, class_prior, **options),)
 
     def _draw(self, ax: Axes) -> None:
@@ -215,10 +211,26 @@ class ThresholdDisplay(PredictionDisplay):
             ("recall: share of the positives on the list", ESTIMATE, "--", "recall"),
         )
         for name, colour, line, what in kinds:
-            low, high = getattr(table, f"{what}_low"), getattr(table, f"{what}_high")
+            value, low, high = (getattr(table, f"{what}{end}") for end in ("", "_low", "_high"))
             ax.fill_between(table.thresholds, low, high, color=colour, alpha=0.18, linewidth=0)
-            ax.plot(table.thresholds, getattr(table, what), color=colour, linestyle=line, label=name)
+            ax.plot(table.thresholds, value, color=colour, linestyle=line, label=name)
         ax.set_ylim(0.0, LEGEND_ROOM)
         ax.set_yticks([0.0, 0.25, 0.5, 0.75, 1.0])
         ax.legend(loc="upper center", ncols=1)
         label(ax, self._title, self.score_name, f"share, {percent(table.level)} intervals", self.notes)
+
+
+def plot_thresholds(
+    y: ArrayLike, score: ArrayLike, class_prior: KnownPrior, *, ax: Axes | None = None, **options: Unpack[Predicting]
+) -> ThresholdDisplay:
+    """Precision and recall against the threshold: :class:`ThresholdDisplay`.
+
+    Examples
+    --------
+    >>> from purely.datasets import make_gaussians
+    >>> data = make_gaussians(random_state=0)
+    >>> from purely.plotting import plot_thresholds
+    >>> plot_thresholds(data.y, data.posterior, class_prior=0.5).ax_.get_title(loc="left")
+    'A higher threshold: a purer list that misses more'
+    """
+    return ThresholdDisplay.from_predictions(y, score, class_prior, **options).plot(ax)

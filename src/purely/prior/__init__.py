@@ -6,8 +6,7 @@ from purely.prior.base import PriorDiagnostics, PriorEstimator
 from purely.prior.dedpul import DEDPULPrior
 from purely.prior.elkan_noto import ElkanNotoPrior
 from purely.prior.kernel_mean import KernelMeanPrior
-from purely.prior.logistic_ceiling import LogisticCeilingPrior
-from purely.prior.one_dimensional import BestBinPrior, MonotoneRatioPrior, RankPruningPrior
+from purely.prior.one_dimensional import BestBinPrior, LogisticCeilingPrior, MonotoneRatioPrior, RankPruningPrior
 from purely.prior.penalised_l1 import PenL1Prior
 from purely.prior.regrouping import RegroupingPrior
 from purely.prior.tice import TIcEPrior

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -12,15 +12,14 @@ from purely.base import with_parameters
 from purely.checks import check_number, draw_seed, level_to_z
 from purely.folds import Folds
 from purely.labels import check_scenario
-from purely.prior.base import PriorEstimate, PriorEstimator
-from purely.prior.ceiling import ceiling_profile
+from purely.prior.base import PriorEstimate, PriorEstimator, read_scores, read_table
+from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.dedpul import dedpul
 from purely.prior.kernel_mean import KernelMeanPrior, kernel_mean_scores
-from purely.prior.logistic_ceiling import logistic_ceiling
-from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top, read_scores, read_table
-from purely.prior.ratio import ratio_scores
+from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top
+from purely.prior.ratio import Ratio, ratio_scores
 from purely.prior.scores import Reader, ScoreTable
-from purely.typing import Mask, Matrix
+from purely.typing import Estimator, Mask, Matrix
 
 __all__ = ["ClassPrior"]
 
@@ -107,8 +106,8 @@ class ClassPrior(PriorEstimator):
     (True, True)
     """
 
-    ratio: Any = field(default="auto", kw_only=False)
-    method: Any = field(default="logistic-ceiling", kw_only=False)
+    ratio: Ratio = field(default="auto", kw_only=False)
+    method: str | Estimator = field(default="logistic-ceiling", kw_only=False)
     cv: int = 5
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
@@ -144,7 +143,7 @@ class ClassPrior(PriorEstimator):
         return self
 
 
-def resolve_method(method: Any) -> Reader:
+def resolve_method(method: object) -> Reader:
     """The reader that a `method` parameter stands for."""
     if isinstance(method, str) and method in METHODS:
         return METHODS[method]

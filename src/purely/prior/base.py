@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,9 +17,9 @@ from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
-from purely.prior.ratio import ratio_scores
-from purely.prior.scores import ScoreTable
-from purely.typing import Estimator, Floats, Mask, Matrix
+from purely.prior.ratio import Ratio, ratio_scores
+from purely.prior.scores import Reader, ScoreReading, ScoreTable
+from purely.typing import Floats, Mask, Matrix
 
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
@@ -29,6 +28,8 @@ __all__ = [
     "PriorDiagnostics",
     "PriorEstimate",
     "PriorEstimator",
+    "read_scores",
+    "read_table",
 ]
 
 
@@ -67,6 +68,12 @@ class PriorDiagnostics:
     bound: str | None = None
     details: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, reading: ScoreReading, bound: str | None, **details: Any) -> PriorDiagnostics:
+        """What a share was read from, with more details."""
+        shown = {name: value for name, value in vars(reading).items() if name != "share"}
+        return cls(**{**shown, "bound": bound, "details": {**details, **reading.details}})
+
     def draw(self, ax: Any) -> None:
         """Draw the curve on a matplotlib axes, with a dotted line where the estimate was read."""
         ax.plot(self.x, self.curve, drawstyle="default")
@@ -95,6 +102,24 @@ class PriorEstimate:
     diagnostics: PriorDiagnostics
     posterior: SharePosterior | None = None
     warnings: tuple[str, ...] = ()
+
+
+def read_scores(score: Floats, positive: Mask, reader: Reader) -> PriorEstimate:
+    """Share, what is known of it, diagnostics and warnings from a score."""
+    table = ScoreTable.from_scores(score[positive], score[~positive])
+    return read_table(table, reader, {"score_positive": score[positive], "score_unlabelled": score[~positive]})
+
+
+def read_table(table: ScoreTable, reader: Reader, details: dict[str, Any] | None = None) -> PriorEstimate:
+    """The same from a table of counts; `details` go to the diagnostics."""
+    reading, posterior = reader(table), ceiling_profile(table).posterior()
+    bound = "lower" if posterior.quantile(0.95) <= 1e-3 else None
+    sentence = (
+        f"The class prior {reading.share:.3g} is at the lower bound: no unlabelled row scores like the labelled "
+        "positives. Check that both come from one population and that no column gives the label away."
+    )
+    diagnostics = PriorDiagnostics.of(reading, bound, **(details or {}))
+    return PriorEstimate(reading.share, diagnostics, posterior, () if bound is None else (sentence,))
 
 
 @with_parameters
@@ -137,7 +162,7 @@ class PriorEstimator(PUEstimator):
     True
     """
 
-    ratio: str | Estimator | Sequence[str | Estimator] | None = "auto"
+    ratio: Ratio = "auto"
     scenario: str = "case-control"
     level: float = 0.9
     n_jobs: int | None = None

@@ -22,12 +22,18 @@ of their densities a ratio :math:`r_0 = p_N / p_P > 0` is left, and the ceiling 
 .. math:: c = \pi_U + (1 - \pi_U) \, r_0 .
 
 No method can tell both terms apart by the rows at hand, but the better columns separate the classes, the smaller
-:math:`r_0` is. On many tables its log-odds are normal around :math:`-3.5 \, \Phi^{-1}(A)`, with *A* the area under the
-curve of positives against negatives. For a share :math:`\pi_U` that area follows from the one against the unlabelled
-rows, :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
-:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the middle third in which the
-recommended estimate lies (:mod:`purely.prior.logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
-rows, as the doubt about *c* does.
+:math:`r_0` is: 1 where they tell nothing, 0 where they separate all. With *A* the area under the curve of positives
+against negatives,
+
+.. math:: r_0 = \exp \left( -k \, \Phi^{-1}(A)^{\alpha} \, e^{\sigma \varepsilon} \right), \qquad
+    \varepsilon \sim N(0, 1) .
+
+For a share :math:`\pi_U` that area follows from the one against the unlabelled rows,
+:math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
+:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the range in which the
+recommended estimate lies (:func:`logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
+rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled out: nearly all rows may be
+positive, or the columns may tell nothing.
 
 With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log w)` on the
 positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - c w`.
@@ -42,16 +48,16 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, log_expit, logit, ndtri
 
 from purely.crossfit import finite_log_odds
-from purely.prior.scores import ScoreTable
+from purely.prior.scores import ScoreReading, ScoreTable
 from purely.typing import Floats, Indices
 
-__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "straightened"]
+__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "logistic_ceiling", "straightened"]
 
 
 #: Log-odds of the shares that are tried, closer together where shares are common.
@@ -65,15 +71,21 @@ MOST_STEPS = 200
 SLOPE_PENALTY = 1e-4
 #: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
 TOP_SHARE, TOP_FACTOR = 0.98, 1.05
-#: Log-odds of the ratio at the top of a score: how fast their centre falls with the normal quantile of the area under
-#: the curve, and their standard deviation. Of ten forms with up to six constants none predicted the shares of other
-#: tables clearly better (`experiments/prior_posterior.py`).
-TOP_FALL, TOP_SPREAD = 3.5, 0.68
+#: The *k*, alpha and sigma of the ratio at the top of a score (`experiments/prior_posterior.py`). Of fourteen forms
+#: with up to six constants none predicted the shares of other tables clearly better; this one is exact where columns
+#: tell nothing, and where they tell all.
+TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.9, 0.35
 #: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
 TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
 #: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
 #: rising far above all rows; and the confidence factor of that reading.
 CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 2.0, 0.75
+#: Spread of the share's log-odds around the best bin's, interpolated between these shares: where positives are rare,
+#: best bin reads two or three times too much, where nearly all rows are positive too little, between about what is
+#: true (`experiments/promises.py`).
+LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
+#: Level of the interval in which that reading is kept: the curve says nothing of a top that is not pure.
+MIDDLE = 0.4
 
 
 @dataclass(frozen=True)
@@ -151,13 +163,13 @@ class CeilingProfile:
         log_likelihood -= 0.5 * ((GRID - self.anchor) / CEILING_LEEWAY) ** 2
         share = expit(GRID)
         area = np.clip((self.area - 0.5 * share) / (1.0 - share), 0.5, 1.0 - 1e-6)
-        at_top = expit(TOP_SPREAD * TOP_QUANTILES[:, None] - TOP_FALL * ndtri(area))
+        at_top = np.exp(-TOP_FALL * ndtri(area) ** TOP_POWER * np.exp(TOP_SPREAD * TOP_QUANTILES[:, None]))
         ceiling = finite_log_odds(share + (1.0 - share) * at_top)
         likelihood = np.exp(np.interp(ceiling, GRID, log_likelihood - log_likelihood.max())).mean(axis=0)
         weight = likelihood * np.sqrt(share * (1.0 - share)) * np.gradient(GRID)
         return SharePosterior(weight / weight.sum())
 
-    def log_ratio(self, score: Any, share: float) -> Floats:
+    def log_ratio(self, score: ArrayLike, share: float) -> Floats:
         """Log density ratio at straightened scores, on the curve of a share."""
         at = logit(share)
         intercept, slope = np.interp(at, GRID, self.intercept), np.exp(np.interp(at, GRID, np.log(self.slope)))
@@ -226,3 +238,52 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
     _, ratio, bound = table.bounds(BEST_BIN_CONFIDENCE)
     best_bin = min(1.0, float(ratio[np.argmin(bound)]))
     return CeilingProfile(loss, a, np.exp(t), centre, spread, n_eff, table.area, best_bin)
+
+
+def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> ScoreReading:
+    """Fit the ceiling by maximum likelihood.
+
+    Parameters
+    ----------
+    table : ScoreTable
+        Log density ratios.
+    leeway : float, "auto" or None, default="auto"
+        Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none,
+        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the 40 % interval of
+        :meth:`CeilingProfile.posterior`.
+
+    Examples
+    --------
+    Two overlapping normal classes: no row is surely positive, yet the share is found.
+
+    >>> import numpy as np
+    >>> from purely.prior.scores import ScoreTable
+    >>> from purely.prior.ceiling import logistic_ceiling
+    >>> rng = np.random.default_rng(0)
+    >>> P, U = rng.normal(1, 1, 20000), np.concatenate([rng.normal(1, 1, 12000), rng.normal(-1, 1, 28000)])
+    >>> round(logistic_ceiling(ScoreTable.from_scores(P, U)).share, 1)
+    0.3
+    """
+    profile = ceiling_profile(table)
+    if leeway == "auto":
+        shares, spreads = zip(*LEEWAY, strict=True)
+        low, high = profile.posterior().interval(MIDDLE)
+        share = min(max(profile.share(float(np.interp(profile.best_bin, shares, spreads))), low), high)
+    else:
+        share = profile.share(leeway)  # type: ignore[arg-type]
+    cells = table.coarsen(N_CELLS)
+    x = cells.score
+    log_w = profile.log_ratio(straightened(cells).score, share)
+    return ScoreReading(
+        share=share,
+        x=x[::-1],
+        curve=np.exp(-log_w)[::-1],
+        x_label="score",
+        curve_label="one over the fitted ratio",
+        chosen=None,
+        # Best bin reads the share over the purity of the top it looks at.
+        details={
+            "purity": min(share / profile.best_bin, 1.0) if profile.best_bin > 0.0 else 1.0,
+            "best_bin": profile.best_bin,
+        },
+    )

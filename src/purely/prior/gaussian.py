@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -49,13 +48,13 @@ class WeightedRows:
     weight_p: Floats
 
 
-def in_own_order(X: Matrix, positive: Mask) -> tuple[Any, Mask]:
+def in_own_order(X: Matrix, positive: Mask) -> tuple[Matrix, Mask]:
     """Rows and labels in an order of their content, so that permuted data take the same path to the last bit."""
     order = np.lexsort((positive, row_keys(X, 0)))
     return X[order], positive[order]
 
 
-def centre_and_scale(X: Matrix) -> tuple[Any, float]:
+def centre_and_scale(X: Matrix) -> tuple[Matrix, float]:
     """Rows about their mean, divided by the largest magnitude left; and that magnitude.
 
     The scale keeps squares within float32. Sparse rows are scaled only: centring would fill them.
@@ -74,7 +73,7 @@ def centre_and_scale(X: Matrix) -> tuple[Any, float]:
     return rows / spread, first * spread
 
 
-def weigh_rows(rows: Any, positive: Mask) -> WeightedRows:
+def weigh_rows(rows: Matrix, positive: Mask) -> WeightedRows:
     """Merge equal rows."""
     keys = row_keys(rows, 0)
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)

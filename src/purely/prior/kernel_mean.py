@@ -30,10 +30,9 @@ from purely.base import number, one_of, with_parameters
 from purely.checks import dense, draw_seed
 from purely.folds import Folds, draw_rows
 from purely.prior import gaussian
-from purely.prior.base import PriorEstimate, PriorEstimator
+from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
 from purely.prior.gaussian import FeatureProblem, GaussianProblem, Samples, WeightedRows
 from purely.prior.mean_path import DistanceCurve, SlopeRoot, hull_distance
-from purely.prior.one_dimensional import diagnostics_of
 from purely.prior.scores import ScoreReading, ScoreTable
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Indices, Mask, Matrix
@@ -352,7 +351,7 @@ class KernelMeanPrior(PriorEstimator):
         self.standard_error_ = result.error[self.variant]
         threshold = result.threshold[self.variant]
         reading = result.reading(self.variant, threshold=threshold, bandwidth=result.bandwidth, mmd=result.mmd)
-        diagnostics = diagnostics_of(reading, result.bound[self.variant])
+        diagnostics = PriorDiagnostics.of(reading, result.bound[self.variant])
         return PriorEstimate(reading.share, diagnostics, warnings=_sentences(result, self.variant))
 
 

@@ -37,16 +37,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from purely.base import check_parameters, number, with_parameters
-from purely.checks import dense, draw_seed
+from purely.base import check_parameters, number, parameter, with_parameters
+from purely.checks import check_number, dense, draw_seed
 from purely.folds import Folds
-from purely.prior.base import PriorDiagnostics, PriorEstimate, PriorEstimator
-from purely.prior.ceiling import ceiling_profile
+from purely.prior.base import PriorEstimate, PriorEstimator, read_scores
+from purely.prior.ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
@@ -81,30 +80,6 @@ class OneDimensionalPrior(PriorEstimator):
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         reader = self._reader()
         return read_scores(self._score(X, positive, folds), positive, reader)
-
-
-def read_scores(score: Floats, positive: Mask, reader: Reader) -> PriorEstimate:
-    """Share, what is known of it, diagnostics and warnings from a score."""
-    table = ScoreTable.from_scores(score[positive], score[~positive])
-    return read_table(table, reader, {"score_positive": score[positive], "score_unlabelled": score[~positive]})
-
-
-def read_table(table: ScoreTable, reader: Reader, details: dict[str, Any] | None = None) -> PriorEstimate:
-    """The same from a table of counts; `details` go to the diagnostics."""
-    reading, posterior = reader(table), ceiling_profile(table).posterior()
-    bound = "lower" if posterior.quantile(0.95) <= 1e-3 else None
-    sentence = (
-        f"The class prior {reading.share:.3g} is at the lower bound: no unlabelled row scores like the labelled "
-        "positives. Check that both come from one population and that no column gives the label away."
-    )
-    diagnostics = diagnostics_of(reading, bound, **(details or {}))
-    return PriorEstimate(reading.share, diagnostics, posterior, () if bound is None else (sentence,))
-
-
-def diagnostics_of(reading: ScoreReading, bound: str | None, **details: Any) -> PriorDiagnostics:
-    """What a share was read from, with more details."""
-    shown = {name: value for name, value in vars(reading).items() if name != "share"}
-    return PriorDiagnostics(**{**shown, "bound": bound, "details": {**details, **reading.details}})
 
 
 def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gamma: float = 0.01) -> ScoreReading:
@@ -355,3 +330,63 @@ class RankPruningPrior(OneDimensionalPrior):
     """
 
     _read = staticmethod(rank_pruning)
+
+
+def _check_leeway(name: str, value: object) -> float | None:
+    return None if value is None else check_number(name, value, 0.0, open_low=True)
+
+
+@with_parameters
+class LogisticCeilingPrior(OneDimensionalPrior):
+    """Class prior by a logistic posterior under a ceiling, for classes that overlap everywhere.
+
+    Parameters
+    ----------
+    leeway : float, "auto" or None, default="auto"
+        Standard deviation, on the logit scale, of a normal prior of the share around the best bin's estimate, which
+        holds where the data show no ceiling; None for no prior, "auto" for 2 where positives are rare and 0.2 where
+        they are common, with an estimate in the 40 % interval of what is known of the share.
+    ratio : "auto", estimator or None, default="auto"
+        How several columns become one score; see :class:`BestBinPrior`.
+    scenario : {"case-control", "single-sample"}, default="case-control"
+        How the data were sampled; see :class:`purely.class_prior.ClassPriors`.
+    level : float, default=0.9
+        Level of the confidence interval.
+    n_jobs : int or None, default=None
+        Models that are fitted at a time, through joblib.
+    random_state : int, RandomState instance or None, default=0
+        Seed of folds and models.
+
+    Attributes
+    ----------
+    class_prior_, unlabelled_prior_ : float
+        Share of positives in the population and among the unlabelled rows.
+    class_prior_interval_ : tuple of float
+        Confidence interval of `class_prior_`.
+    diagnostics_ : PriorDiagnostics
+        One over the fitted ratio, whose floor is the share.
+
+    Notes
+    -----
+    The answer rests on the logistic form: a score whose log-odds are far from linear gives a wrong share with a narrow
+    interval. Methods that read the top of the ratio need no form, but a pure top.
+
+    References
+    ----------
+    .. [1] Lancaster, T. and Imbens, G. Case-control studies with contaminated controls. Journal of Econometrics, 1996.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely import stack
+    >>> from purely.prior import LogisticCeilingPrior
+    >>> rng = np.random.default_rng(0)
+    >>> P = rng.normal(1, 1, (4000, 1))
+    >>> U = np.concatenate([rng.normal(1, 1, (3000, 1)), rng.normal(-1, 1, (3000, 1))])
+    >>> 0.4 < LogisticCeilingPrior().fit(*stack(P, U)).class_prior_ < 0.6
+    True
+    """
+
+    _read = staticmethod(logistic_ceiling)
+
+    leeway: float | str | None = parameter(default="auto", check=_check_leeway, kw_only=False)

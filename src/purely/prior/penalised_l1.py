@@ -34,7 +34,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 from scipy.optimize import bisect
@@ -203,7 +202,7 @@ class PenL1Prior(PriorEstimator):
         )
         return PriorEstimate(share, diagnostics, warnings=() if bound is None else (sentence,))
 
-    def _draw_centers(self, rows: Any, positive: Mask, seed: int) -> Indices:
+    def _draw_centers(self, rows: Matrix, positive: Mask, seed: int) -> Indices:
         """Which rows are centres: half are drawn from each sample, by content."""
         half = -(-self.n_centers // 2)
         kinds = np.flatnonzero(positive), np.flatnonzero(~positive)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,9 +25,11 @@ from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardSca
 from purely.collapsed import collapsed_ratio
 from purely.crossfit import MOST_ROWS, cross_fit
 from purely.folds import Folds, deal_folds
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Mask, Matrix
 from purely.weighing import equal_kinds, weigh_models
 
+#: What `ratio` takes: names of built-in models, estimators, or a list of both.
+Ratio: TypeAlias = str | Estimator | Sequence[str | Estimator] | None
 #: Names of the built-in models of positives against unlabelled rows.
 MODEL_NAMES = ("trees", "linear", "kernel", "forest", "boosting")
 #: What "auto" stands for.
@@ -78,7 +80,7 @@ def stack_ratios(by_model: Floats, positive: Mask) -> RatioScores:
     return RatioScores(score, by_model, weights, loss(score)[0])
 
 
-def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Any:
+def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> Estimator:
     """One of the built-in models, sized for `n` rows of `n_features` columns."""
     n = min(n, MOST_ROWS)  # more are never shown to it
     if name == "trees":
@@ -137,20 +139,18 @@ def kernel_features(
     )
 
 
-def _densify(X: Matrix) -> Any:
+def _densify(X: Matrix) -> Matrix:
     return sp.csr_matrix(X).toarray() if sp.issparse(X) else X
 
 
-def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: int) -> list[Any]:
+def resolve_models(ratio: Ratio, n: int, n_features: int, *, sparse: bool, seed: int) -> list[Estimator]:
     """The models that a `ratio` parameter stands for."""
-    if isinstance(ratio, str):
-        ratio = AUTO_MODELS if ratio == "auto" else (ratio,)
-    elif not isinstance(ratio, Sequence):
-        ratio = (ratio,)
-    if len(ratio) == 0:
+    named = AUTO_MODELS if ratio == "auto" else ratio
+    asked = named if isinstance(named, Sequence) and not isinstance(named, str) else (named,)
+    if len(asked) == 0:
         raise ValueError("ratio must name at least one model; an empty list was given.")
     models = []
-    for model in ratio:
+    for model in asked:
         if isinstance(model, str):
             models.append(built_in(model, n, n_features, sparse=sparse, seed=seed))
         elif hasattr(model, "fit") and any(
@@ -166,7 +166,7 @@ def resolve_models(ratio: Any, n: int, n_features: int, *, sparse: bool, seed: i
 
 
 def ratio_scores(
-    ratio: Any,
+    ratio: Ratio,
     X: Matrix,
     positive: Mask,
     *,

@@ -16,7 +16,7 @@ the copies, the density is :math:`p_1 + c \, p_U` in :math:`A`, and it has the f
 
 with :math:`h = \pi_U / \rho` the share of positives among the unlabelled rows of :math:`A`: none where they are all
 positive, so that the estimate is left alone where the assumption holds. The share :math:`h` is just what the samples do
-not determine; here the form of the logistic ceiling (:mod:`purely.prior.logistic_ceiling`) stands in.
+not determine; here the form of the logistic ceiling (:mod:`purely.prior.ceiling`) stands in.
 
 Copying every row of :math:`A` once instead, whatever :math:`h` is, as the method's authors do, is the weight
 :math:`c = n_U / n_P`. It turns the limit :math:`\kappa` of an estimate into
@@ -41,9 +41,8 @@ from purely.base import check_parameters, number, one_of, with_parameters
 from purely.checks import draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
-from purely.prior.ceiling import ceiling_profile
+from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.kernel_mean import KernelMeanPrior
-from purely.prior.logistic_ceiling import logistic_ceiling
 from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Indices, Mask, Matrix

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from purely.metrics import RankingGain
+from purely.notebook import as_json
+from purely.plotting import SensitivityDisplay
 from purely.plotting.style import number, percent
+from purely.report._audit import AuditFinding, answer_audit, answer_next_audited, say_ranges
 from purely.report._checks import Check
-from purely.report._data import Table
+from purely.report._data import Answer, Table, card
 from purely.report._stages import Lists, Picture, PriorFinding, Scored, Signal
+from purely.smi import FeatureRanking
 from purely.typing import Indices
 
 #: Of the JSON form of the answers; raised when a key changes its meaning.
@@ -18,16 +22,62 @@ SCHEMA_VERSION = 1
 N_TOP = 25
 
 
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What the stages found: the answers and the page are made from it."""
+
+    table: Table
+    scored: Scored
+    prior: PriorFinding
+    signal: Signal | None
+    picture: Picture | None
+    lists: Lists | None
+    gain: RankingGain | None
+    explained: list[list[str]] | None
+    columns: tuple[FeatureRanking, int] | None
+    ranges: SensitivityDisplay | None
+    audit: AuditFinding | None
+    checks: list[Check]
+    warnings: list[str]
+    reasons: dict[str, str]  # why a stage could not be done
+
+    def why(self, stage: str) -> str:
+        """Why a stage could not be done; empty where it was."""
+        return self.reasons.get(stage, "")
+
+
+def answer_all(found: Findings) -> dict[str, Answer]:
+    """The answers by name, as JSON knows them."""
+    table, audit, why = found.table, found.audit, found.why
+    records = answer_records(table, found.scored, found.lists, found.explained, why("thresholds"))
+    follows = answer_next(found.checks, records)
+    counts = {"n_positive": table.n_positive, "n_unlabelled": table.n_unlabelled}
+    answers = {
+        "schema_version": SCHEMA_VERSION,
+        "rows": {**counts, "n_features": table.X.shape[1], "scenario": table.scenario},
+        "signal": answer_signal(found.signal, why("information")),
+        "picture": answer_picture(found.picture, why("representation")),
+        "positives": answer_positives(table, found.prior),
+        "records": records,
+        "trust": answer_trust(found.checks),
+        "gain": answer_gain(found.gain, why("gain")),
+        **({} if audit is None else {"audit": answer_audit(audit)}),
+        "next": follows if audit is None else answer_next_audited(audit, follows),
+        "ranges": say_ranges(found.ranges, audited=audit is not None) if found.ranges else {"answer": why("ranges")},
+    }
+    return dict(as_json(answers))
+
+
 def _with_ends(name: str, value: float, low: float, high: float) -> dict[str, float]:
     """A number and its interval as answers hold them."""
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
+def answer_signal(signal: Signal | None, why: str) -> Answer:
     """First answer: is there signal at all, and how much."""
     question = "Is there signal at all, and how much?"
     if signal is None:
-        return {"question": question, "short": "Not measured", "answer": why, "found": None}
+        return card(question, "Not measured", why, found=None)
     i, s = signal.interval, signal.smi
     found = signal.p_value <= 0.05
     if found and i.low > 0.0:
@@ -40,83 +90,64 @@ def answer_signal(signal: Signal | None, why: str) -> dict[str, Any]:
         f"Information {number(i.information)} [{number(i.low)}, {number(i.high)}], where 0 is none; "
         f"the chance of seeing this without any is p = {signal.p_value:.3g}."
     )
-    return {
-        "question": question,
-        "short": short,
-        "answer": f"{lead} {numbers}",
-        "found": found,
-        **_with_ends("information", i.information, i.low, i.high),
-        "level": i.level,
-        "p_value": signal.p_value,
-        **_with_ends("smi", s.value, s.low, s.high),
-    }
+    ends = _with_ends("information", i.information, i.low, i.high) | _with_ends("smi", s.value, s.low, s.high)
+    return card(question, short, f"{lead} {numbers}", found=found, level=i.level, p_value=signal.p_value, **ends)
 
 
-def answer_picture(picture: Picture | None, why: str) -> dict[str, Any]:
+def answer_picture(picture: Picture | None, why: str) -> Answer:
     """Second answer: what the data look like in a few dimensions."""
     question = "What do the data look like in a few dimensions?"
     if picture is None:
-        return {"question": question, "short": "Not drawn", "answer": why, "retained": None}
-    result: dict[str, Any] = {
-        "question": question,
-        "method": picture.method,
-        "n_components": picture.n_components,
-        "n_rows": picture.n_rows,
-    }
-    kept = picture.retained
-    what = f"{picture.n_components} dimension{'s' if picture.n_components > 1 else ''}"
+        return card(question, "Not drawn", why, retained=None)
+    n, kept = picture.n_components, picture.retained
+    facts = {"method": picture.method, "n_components": n, "n_rows": picture.n_rows}
+    one, what = n == 1, f"{n} dimension{'s' if n > 1 else ''}"
     if kept is None:
-        answer = (
-            f"The columns were reduced to {what}. How much they keep cannot be said: there is no clear information."
-        )
-        return result | {"short": what, "answer": answer, "retained": None}
+        open_ = "How much they keep cannot be said: there is no clear information."
+        return card(question, what, f"The columns were reduced to {what}. {open_}", retained=None, **facts)
     # estimated better from few columns than from all, the ratio may exceed 1; more than everything cannot be kept
     value, low, high = (min(max(end, 0.0), 1.0) for end in (kept.retained, kept.low, kept.high))
-    one = picture.n_components == 1
+    they, ending = ("it", "s") if one else ("them", "")
     if value == 1.0:
-        verb, they = ("suffices", "it") if one else ("suffice", "them")
+        short = "All information kept"
         answer = (
-            f"{what[:1].upper()}{what[1:]} {verb}: on rows that were not used to find {they}, the information is "
+            f"{what} suffice{ending}: on rows that were not used to find {they}, the information is "
             f"estimated at least as well from {they} as from all columns."
         )
     else:
+        short = f"{percent(value)} kept"
         answer = (
-            f"On rows that were not used to find {'it' if one else 'them'}, {what} {'keeps' if one else 'keep'} about "
+            f"On rows that were not used to find {they}, {what} keep{ending} about "
             f"{percent(value)} [{percent(low)}, {percent(high)}] of the information in all columns."
         )
-    return result | {
-        "short": "All information kept" if value == 1.0 else f"{percent(value)} kept",
-        "answer": answer,
-        **_with_ends("retained", value, low, high),
-        "level": kept.level,
-    }
+    return card(question, short, answer, level=kept.level, **_with_ends("retained", value, low, high), **facts)
 
 
-def answer_positives(table: Table, prior: PriorFinding) -> dict[str, Any]:
+def answer_positives(table: Table, prior: PriorFinding) -> Answer:
     """Third answer: how many positives are in the pool."""
-    n = table.n_unlabelled
-    share = prior.unlabelled
+    n, share, population = table.n_unlabelled, prior.unlabelled, prior.population
     count, low, high = (round(part * n) for part in (share.value, share.low, share.high))
-    if prior.given:
-        answer = f"About {count:,} of the {n:,} unlabelled rows: the share {percent(prior.population.value)} was given."
+    short = f"About {count:,}"
+    if population.known:
+        answer = f"{short} of the {n:,} unlabelled rows: the share {percent(population.value)} was given."
     else:
         answer = (
-            f"About {count:,} of the {n:,} unlabelled rows ({percent(prior.unlabelled.value)}); "
-            f"between {low:,} and {high:,} at {percent(prior.population.level)} confidence."
+            f"{short} of the {n:,} unlabelled rows ({percent(share.value)}); "
+            f"between {low:,} and {high:,} at {percent(population.level)} confidence."
         )
-    return {
-        "question": "How many positives are in the pool?",
-        "short": f"About {count:,}",
-        "answer": answer,
-        **_with_ends("class_prior", prior.population.value, *prior.population.interval),
-        "level": prior.population.level,
-        "unlabelled_prior": prior.unlabelled.value,
+    return card(
+        "How many positives are in the pool?",
+        short,
+        answer,
+        **_with_ends("class_prior", population.value, *population.interval),
         **_with_ends("count", count, low, high),
-        "given": prior.given,
-        "determined": prior.population.determined,
-        "upper_bound": prior.population.upper_bound,
-        "methods": {r.name: {"class_prior": r.value, "low": r.low, "high": r.high} for r in prior.readings},
-    }
+        level=population.level,
+        unlabelled_prior=share.value,
+        given=population.known,
+        determined=population.determined,
+        upper_bound=population.upper_bound,
+        methods={r.name: {"class_prior": r.value, "low": r.low, "high": r.high} for r in prior.readings},
+    )
 
 
 def top_rows(table: Table, scored: Scored) -> Indices:
@@ -127,41 +158,40 @@ def top_rows(table: Table, scored: Scored) -> Indices:
 
 def answer_records(
     table: Table, scored: Scored, lists: Lists | None, reasons: list[list[str]] | None, why: str
-) -> dict[str, Any]:
+) -> Answer:
     """Fourth answer: which ones."""
-    order = top_rows(table, scored)
-    result: dict[str, Any] = {
-        "question": "Which ones?",
-        "top": [
-            {"row": int(table.numbers[i]), "probability": float(scored.probability[i]), "reasons": said}
-            for i, said in zip(order, reasons or [[] for _ in order], strict=True)
-        ],
-        "out_of_fold": scored.honest,
-    }
+    question, order = "Which ones?", top_rows(table, scored)
+    top = [
+        {"row": int(table.numbers[i]), "probability": float(scored.probability[i]), "reasons": said}
+        for i, said in zip(order, reasons or [[] for _ in order], strict=True)
+    ]
     if lists is None:
-        return result | {"short": "Ranked", "answer": why}
+        return card(question, "Ranked", why, top=top, out_of_fold=scored.honest)
     t, k = lists.table, lists.start
-    size = int(t.size[k])
+    size, precision, recall = int(t.size[k]), t.ends("precision", k), t.ends("recall", k)
+    value, low, high = map(percent, precision)
     answer = (
-        f"{size:,} unlabelled rows have a probability of at least {t.thresholds[k]:g}. About {percent(t.precision[k])} "
-        f"of them [{percent(t.precision_low[k])}, {percent(t.precision_high[k])}] are expected to be positive, and "
-        f"with them {percent(t.recall[k])} of all positives are found."
+        f"{size:,} unlabelled rows have a probability of at least {t.thresholds[k]:g}. About {value} of them "
+        f"[{low}, {high}] are expected to be positive, and with them {percent(recall[0])} of all positives are found."
     )
     if not scored.honest:
         answer += " If the model was trained on these very rows, that is too good to be true: see the last check."
-    return result | {
-        "short": f"{size:,} rows to look at",
-        "answer": answer,
-        "threshold": t.thresholds[k],
-        "list_size": size,
-        **_with_ends("precision", t.precision[k], t.precision_low[k], t.precision_high[k]),
-        **_with_ends("recall", t.recall[k], t.recall_low[k], t.recall_high[k]),
-        "expected_found": t.found[k],
-        "level": t.level,
-    }
+    return card(
+        question,
+        f"{size:,} rows to look at",
+        answer,
+        **_with_ends("precision", *precision),
+        **_with_ends("recall", *recall),
+        top=top,
+        out_of_fold=scored.honest,
+        threshold=t.thresholds[k],
+        list_size=size,
+        expected_found=t.found[k],
+        level=t.level,
+    )
 
 
-def answer_trust(checks: list[Check]) -> dict[str, Any]:
+def answer_trust(checks: list[Check]) -> Answer:
     """Fifth answer: whether the answers can be trusted, with no negatives to test on."""
     counts = {light: sum(check.status == light for check in checks) for light in ("green", "amber", "red")}
     status = next(light for light in ("red", "amber", "green") if counts[light])
@@ -174,47 +204,34 @@ def answer_trust(checks: list[Check]) -> dict[str, Any]:
         counted = " and ".join(f"{n} {'is' if n == 1 else 'are'} {light}" for light, n in some)
         which = "; ".join(f"“{check.title}”" for check in bad)
         answer = f"Of {len(checks)} checks, {counted}: look at {which}."
-    return {
-        "question": "Can I trust the answers, with no negatives to test on?",
-        "short": words[status],
-        "answer": answer,
-        "status": status,
-        "checks": [{"title": check.title, **vars(check)} for check in checks],
-        "counts": counts,
-    }
+    question = "Can I trust the answers, with no negatives to test on?"
+    listed = [{"title": check.title, **vars(check)} for check in checks]
+    return card(question, words[status], answer, status=status, checks=listed, counts=counts)
 
 
-def answer_gain(gain: RankingGain | None, why: str) -> dict[str, Any]:
+def answer_gain(gain: RankingGain | None, why: str) -> Answer:
     """Whether PU learning is worth it: the model beside a plain classifier of positives against the pool."""
     question = "Does PU learning help here?"
     if gain is None:
-        return {"question": question, "short": "Not measured", "answer": why, "difference": None}
+        return card(question, "Not measured", why, difference=None)
     d = gain.difference
-    return {
-        "question": question,
-        "short": {"better": "Yes", "level": "Not for the order", "worse": "Not for the order"}[gain.verdict],
-        "answer": str(gain),
-        "area": gain.area,
-        "plain_area": gain.plain_area,
-        **_with_ends("difference", d.value, d.low, d.high),
-        "level": d.level,
-    }
+    short, ends = "Yes" if gain.verdict == "better" else "Not for the order", (d.value, d.low, d.high)
+    areas = {"area": gain.area, "plain_area": gain.plain_area}
+    return card(question, short, str(gain), level=d.level, **areas, **_with_ends("difference", *ends))
 
 
-def answer_next(checks: list[Check], records: dict[str, Any]) -> dict[str, Any]:
+def answer_next(checks: list[Check], records: Answer) -> Answer:
     """What to do now, for someone who has never heard of any of this."""
     red = [check for check in checks if check.status == "red"]
-    n = len(records["top"])
-    look = f"Look at the {n} records at the top of the list, with the reasons beside them"
+    look = f"Look at the {len(records['top'])} records at the top of the list, with the reasons beside them"
+    short = "Mend this first" if red else "Look at the top of the list"
     if red:
-        short = "Mend this first"
         answer = f"“{red[0].title}” does not hold: {red[0].reason} Do not act upon the list before that is settled."
     elif "precision" in records:
-        short = "Look at the top of the list"
         answer = (
             f"{look}. If about {percent(records['precision'])} of the {records['list_size']:,} records above the "
             "threshold turn out to be positive, the numbers hold for your data, and you can work down the list."
         )
     else:
-        short, answer = "Look at the top of the list", f"{look}, and count how many are positive."
-    return {"question": "What should I do now?", "short": short, "answer": answer}
+        answer = f"{look}, and count how many are positive."
+    return card("What should I do now?", short, answer)

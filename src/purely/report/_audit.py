@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -15,7 +14,7 @@ from purely.crossfit import finite_log_odds, last_step
 from purely.plotting import SensitivityDisplay
 from purely.plotting.style import number, percent
 from purely.report._checks import LIGHTS, Check
-from purely.report._data import Table
+from purely.report._data import Answer, Table, card
 from purely.report._stages import PriorFinding, Scored
 
 #: A list of which no more than half is positive is not worth much.
@@ -46,27 +45,22 @@ class AuditFinding:
 def read_findings(table: Table, scored: Scored, result: AuditResult) -> AuditFinding:
     """Read an audit at the model's threshold."""
     model = last_step(scored.model)
-    threshold = threshold_of(model)
-    labelled = scored.probability[table.positive] if scored.honest else None
-    known = model if hasattr(model, "oof_table_") else labelled
-    labelling = None if known is None else result.assumptions(known)
+    threshold, kept = threshold_of(model), hasattr(model, "oof_table_")
+    known = model if kept else scored.probability[table.positive]
+    labelling = result.assumptions(known) if kept or scored.honest else None
     return AuditFinding(result, threshold, result.changes(threshold), labelling)
 
 
-def answer_audit(found: AuditFinding) -> dict[str, Any]:
+def answer_audit(found: AuditFinding) -> Answer:
     """What the labels say, and what they have changed."""
     result, share = found.result, found.changes["share"]
     n, count, alone = result.sample.n_pool, result.share.value * result.sample.n_pool, result.probability.sum()
-    words = {
-        "same": "which is within what the labels allow",
-        "lower": "which is too many",
-        "higher": "which is too few",
-    }
+    verdict = {"same": "within what the labels allow", "lower": "too many", "higher": "too few"}[share.verdict]
     missing = f"; {result.n_missing} could not be told" if result.n_missing else ""
     answer = (
         f"{result.n_labelled:,} of {n:,} rows were labelled for the audit, {result.n_positive:,} of them "
         f"positive{missing}. About {count:,.0f} of the {n:,} rows are positive ({_ends(share)}). The model alone said "
-        f"{alone:,.0f}, {words[share.verdict]}."
+        f"{alone:,.0f}, which is {verdict}."
     )
     parts = [
         f"{what} {_ends(change)} ({said}{percent(change.without)})"
@@ -80,22 +74,22 @@ def answer_audit(found: AuditFinding) -> dict[str, Any]:
         answer += f" Above the threshold {number(found.threshold, 2)} {' and '.join(parts)}."
     if share.verdict != "same":
         answer += " Use the recalibrated model, and the numbers of this section instead of those above."
-    return {
-        "question": "What do the labels of the audit say?",
-        "short": f"About {count:,.0f} of {n:,}",
-        "answer": answer,
-        "rows": n,
-        "labelled": result.n_labelled,
-        "positive": result.n_positive,
-        "missing": result.n_missing,
-        "level": result.level,
-        "threshold": found.threshold,
-        "verdict": share.verdict,
+    return card(
+        "What do the labels of the audit say?",
+        f"About {count:,.0f} of {n:,}",
+        answer,
+        rows=n,
+        labelled=result.n_labelled,
+        positive=result.n_positive,
+        missing=result.n_missing,
+        level=result.level,
+        threshold=found.threshold,
+        verdict=share.verdict,
         **{name: change.numbers for name, change in found.changes.items()},
-    }
+    )
 
 
-def answer_next_audited(found: AuditFinding, first: dict[str, Any]) -> dict[str, Any]:
+def answer_next_audited(found: AuditFinding, first: Answer) -> Answer:
     """What to do now that some rows are labelled; what was to be done `first` remains where the list is useless."""
     share, precision = found.changes["share"], found.changes["precision"]
     if share.verdict != "same":
@@ -120,8 +114,7 @@ def audit_checks(found: AuditFinding) -> list[Check]:
     said = f"The labels say {_ends(share)} positive, the model {percent(share.without)}."
     e = share.estimate
     far = max(e.low - share.without, share.without - e.high) > e.high - e.low
-    light = "green" if share.verdict == "same" else "red" if far else "amber"
-    checks = [Check("audit", light, said)]  # type: ignore[arg-type]
+    checks = [Check("audit", "green" if share.verdict == "same" else "red" if far else "amber", said)]
     if found.labelling is not None:
         checks.append(Check("labelling", LIGHTS[found.labelling.status], found.labelling.message))
     return checks
@@ -134,12 +127,11 @@ def find_ranges(table: Table, scored: Scored, prior: PriorFinding) -> Sensitivit
     # what a model says holds for the population; selection is about the unlabelled rows
     shift = float(finite_log_odds(population.value) - finite_log_odds(share.value))
     scale = share.low / share.value, share.high / share.value
-    threshold, weight = threshold_of(scored.model), np.ones(log_odds.size)
-    ranges = Sensitivity(1.0, threshold, expit(log_odds - shift), weight, scale, share.level)
-    return SensitivityDisplay.from_ranges(ranges)
+    q, weight = expit(log_odds - shift), np.ones(log_odds.size)
+    return SensitivityDisplay.from_ranges(Sensitivity(1.0, threshold_of(scored.model), q, weight, scale, share.level))
 
 
-def say_ranges(display: SensitivityDisplay, *, audited: bool) -> dict[str, Any]:
+def say_ranges(display: SensitivityDisplay, *, audited: bool) -> Answer:
     """The picture's conclusions in words."""
     ranges, tips = display.ranges, display.tips
     first = f"that at most {percent(display.most)} of the pool are positive"

@@ -62,9 +62,10 @@ def run_checks(
     """All checks, the ones about the rows first."""
     checks = [_amount(table), _signal(signal), _leak(table), _prior(prior)]
     report = check_assumptions(table.y, scored.probability, _readable(prior), X=table.X, scenario=table.scenario)
+    is_open = not (prior.population.determined or prior.population.known)
     for c in report.checks:
         light, message = LIGHTS[c.status], c.message
-        if c.name == "identifiability" and light == "green" and not prior.population.determined and not prior.given:
+        if c.name == "identifiability" and light == "green" and is_open:
             # A level top says that the ratio has a limit, not that the rows there are all positive.
             light, message = "amber", f"{message[:-1]}, which the class prior's own check doubts here."
         checks.append(Check(c.name, light, message))
@@ -79,10 +80,9 @@ def _readable(prior: PriorFinding) -> Prior:
 
 def _amount(table: Table) -> Check:
     n = table.n_positive
-    if n < 20:
-        return Check("amount", "red", f"{n} labelled positives: every number here is little more than a guess.")
     if n < 100:
-        return Check("amount", "amber", f"{n} labelled positives: expect wide intervals.")
+        said = "every number here is little more than a guess." if n < 20 else "expect wide intervals."
+        return Check("amount", "red" if n < 20 else "amber", f"{n} labelled positives: {said}")
     return Check("amount", "green", f"{n:,} labelled positives and {table.n_unlabelled:,} unlabelled rows.")
 
 
@@ -102,27 +102,26 @@ def _signal(signal: Signal | None) -> Check:
 def _leak(table: Table) -> Check:
     rows = table.thin("test")
     areas = column_areas(table.X[rows], table.y[rows] == 1)
-    where = int(np.argmax(areas))
-    best = float(areas[where])
+    where, best = int(np.argmax(areas)), float(np.max(areas))
+    if best < STRONG:
+        return Check("leak", "green", "No column alone tells labelled from unlabelled rows almost without error.")
+    lead = f"The column “{table.names[where]}” alone tells labelled"
     if best >= LEAK:
-        reason = (
-            f"The column “{table.names[where]}” alone tells labelled from unlabelled rows almost without error: it may "
+        said = (
+            "from unlabelled rows almost without error: it may "
             "have been filled in after labelling, or because of it. If so, leave it out and start again."
         )
-        return Check("leak", "red", reason)
-    if best >= STRONG:
-        reason = (
-            f"The column “{table.names[where]}” alone tells labelled rows from nearly all unlabelled ones. Positives "
-            "may be rare and easy to find; or the column was filled in because of the label: then leave it out."
-        )
-        return Check("leak", "amber", reason)
-    reason = "No column alone tells labelled from unlabelled rows almost without error."
-    return Check("leak", "green", reason)
+        return Check("leak", "red", f"{lead} {said}")
+    said = (
+        "rows from nearly all unlabelled ones. Positives "
+        "may be rare and easy to find; or the column was filled in because of the label: then leave it out."
+    )
+    return Check("leak", "amber", f"{lead} {said}")
 
 
 def _prior(prior: PriorFinding) -> Check:
     p = prior.population
-    if prior.given:
+    if p.known:
         spread = [r.value for r in prior.readings]
         reason = f"The class prior {percent(p.value)} was given and is taken as known."
         if spread and not min(spread) - 0.1 <= p.value <= max(spread) + 0.1:
@@ -149,9 +148,7 @@ def _calibration(lists: Lists | None) -> Check:
     found = f"On average they are off by about {error.value:.2f} (at most {error.high:.2f})."
     if error.low > 0.05 or error.value > 0.15:
         return Check("calibration", "red", found + " Trust the order of the rows, not the numbers.")
-    if error.value > 0.05 or error.low > 0.02:
-        return Check("calibration", "amber", found)
-    return Check("calibration", "green", found)
+    return Check("calibration", "amber" if error.value > 0.05 or error.low > 0.02 else "green", found)
 
 
 def _honest(scored: Scored) -> Check:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +14,13 @@ from sklearn.utils import check_array
 
 from purely.checks import refuse_huge, refuse_masked, words_named
 from purely.labels import Scenario, check_scenario, read_labels
-from purely.typing import Indices, Mask, Matrix
+from purely.typing import Frame, Indices, Mask, Matrix
 
 Rows = Indices
+#: A question, a short word, an answer in a sentence or two, and the numbers in it, as JSON knows them.
+Answer: TypeAlias = dict[str, Any]
+#: What readers know the rows by: a data frame or dictionaries.
+Records: TypeAlias = Frame | Sequence[Mapping[str, object]]
 
 #: Most rows that a stage works on; larger data are thinned. Scores, thresholds and checks always use every row.
 MAX_ROWS = {
@@ -32,6 +36,11 @@ MAX_ROWS = {
 MAX_COLUMNS = 15
 #: Thinning a single sample keeps the proportion of its labels, and so many of them where it can.
 _ENOUGH_POSITIVES = 500
+
+
+def card(question: str, short: str, answer: str, **numbers: object) -> Answer:
+    """An answer as readers and programs get it."""
+    return {"question": question, "short": short, "answer": answer, **numbers}
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,12 +70,12 @@ class Table:
     """
 
     X: Matrix
-    given: Any
+    given: Matrix
     positive: Mask
     y: Indices
     names: list[str]
     groups: list[str]
-    records: Any
+    records: Records | None
     numbers: NDArray[np.int64]
     scenario: Scenario
     seed: int
@@ -98,14 +107,15 @@ class Table:
             found.setdefault(f"{name} ({j})" if alone else owner, []).append(j)
         return found
 
-    def record(self, row: int) -> dict[str, Any]:
+    def record(self, row: int) -> dict[str, object]:
         """What readers know a row by; empty where there are no records."""
-        if self.records is None or isinstance(self.records, Sequence):
-            found = {} if self.records is None else self.records[row]
-        elif hasattr(self.records, "iloc"):
-            found = {name: self.records.iloc[row, j] for j, name in enumerate(self.records.columns)}
-        else:
-            found = self.records.row(int(row), named=True)
+        records, found = self.records, dict[str, object]()
+        if isinstance(records, Sequence):
+            found.update(records[row])
+        elif records is not None and hasattr(records, "iloc"):
+            found.update((name, records.iloc[row, j]) for j, name in enumerate(records.columns))
+        elif records is not None and hasattr(records, "row"):
+            found.update(records.row(int(row), named=True))
         return {str(name): value for name, value in found.items()}
 
     def thin(self, stage: str) -> Rows:
@@ -124,25 +134,21 @@ class Table:
         else:
             share = min(max(limit / n, _ENOUGH_POSITIVES / self.n_positive), 5.0 * limit / n, 1.0)
             keep_p, keep_u = max(2, int(share * self.n_positive)), max(2, int(share * self.n_unlabelled))
-        parts = [
-            rng.choice(np.flatnonzero(mask), size, replace=False)
-            for mask, size in ((self.positive, keep_p), (~self.positive, keep_u))
-        ]
+        kinds = (self.positive, keep_p), (~self.positive, keep_u)
+        parts = [rng.choice(np.flatnonzero(mask), size, replace=False) for mask, size in kinds]
         return np.sort(np.concatenate(parts))
 
-    def scaled(self, rows: Rows) -> Any:
+    def scaled(self, rows: Rows) -> Matrix:
         """Rows with their columns on a common scale."""
-        part = self.X[rows]
-        if self.is_scaled:
-            return part
-        return MaxAbsScaler().fit_transform(part) if sp.issparse(part) else StandardScaler().fit_transform(part)
+        part, scaler = self.X[rows], MaxAbsScaler() if sp.issparse(self.X) else StandardScaler()
+        return part if self.is_scaled else scaler.fit_transform(part)
 
 
 def read_table(
     X: Matrix,
     y: ArrayLike,
     feature_names: Sequence[str] | None,
-    records: Any,
+    records: Records | None,
     scenario: Scenario,
     seed: int,
     row_numbers: ArrayLike | None = None,
@@ -158,28 +164,22 @@ def read_table(
     n, d = checked.shape
     if labels.positive.size != n:
         raise ValueError(f"X has {n} rows and y has {labels.positive.size} labels; they must match.")
-    if feature_names is None:
-        names = [str(c) for c in X.columns] if hasattr(X, "columns") else [f"x{j}" for j in range(d)]
-    else:
-        names = [str(name) for name in feature_names]
+    usual = X.columns if hasattr(X, "columns") else [f"x{j}" for j in range(d)]
+    names = [str(name) for name in (usual if feature_names is None else feature_names)]
     if len(names) != d:
         raise ValueError(f"feature_names must name each of the {d} columns of X; {len(names)} names were given.")
     owners = names if groups is None else [str(name) for name in groups]
     if len(owners) != d:
         raise ValueError(f"groups must name a column for each of the {d} columns of X; {len(owners)} were given.")
-    _check_records(records, n)
+    size = n if records is None else len(records)  # type: ignore[arg-type]
+    if size != n:
+        raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {size}.")
+    told = records is None or hasattr(records, "columns") or all(isinstance(record, Mapping) for record in records)
+    if not told:
+        raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")
     positive = labels.positive
     numbers = np.arange(n) if row_numbers is None else np.asarray(row_numbers, dtype=np.int64)
     if numbers.shape != (n,):
         raise ValueError(f"row_numbers must have one number for each of the {n} rows of X; it has {numbers.size}.")
     y = positive.astype(np.intp)
     return Table(checked, X, positive, y, names, owners, records, numbers, check_scenario(scenario), seed, scaled)
-
-
-def _check_records(records: Any, n: int) -> None:
-    if records is None:
-        return
-    if len(records) != n:
-        raise ValueError(f"records must have one entry for each of the {n} rows of X; it has {len(records)}.")
-    if not hasattr(records, "columns") and not all(isinstance(record, Mapping) for record in records):
-        raise TypeError("records must be a data frame or a list of dictionaries, one for each row of X.")

@@ -6,7 +6,6 @@ import io
 import re
 import warnings
 from dataclasses import dataclass
-from typing import Any
 
 from purely.plotting.common import Display
 from purely.plotting.style import INK, import_matplotlib, style
@@ -55,7 +54,7 @@ def _draw(display: Display, name: str, letters: str) -> Figure:
     from matplotlib.figure import Figure as Canvas
 
     width, height = display._size()
-    settings: Any = {"svg.fonttype": letters, "svg.hashsalt": name, "figure.dpi": 100}
+    settings = {"svg.fonttype": letters, "svg.hashsalt": name, "figure.dpi": 100}
     with style(), mpl.rc_context(settings), warnings.catch_warnings():
         if letters == "none":
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
@@ -73,11 +72,10 @@ def _draw(display: Display, name: str, letters: str) -> Figure:
 def _inline(svg: str, name: str) -> str:
     """The element alone, sized by the page, with identifiers of its own."""
     svg = svg[svg.index("<svg") :]
-    svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.DOTALL)  # it would hold for the whole page
+    # a style would hold for the whole page, and comments repeat names of columns
+    svg = re.sub(r"<metadata>.*?</metadata>|<style[^>]*>.*?</style>|<!--.*?-->", "", svg, flags=re.DOTALL)
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
-    svg = re.sub(r"<!--.*?-->", "", svg, flags=re.DOTALL)  # they repeat names of columns
     svg = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', svg)
     svg = re.sub(r'href="#([^"]+)"', rf'href="#{name}-\1"', svg)
     svg = re.sub(r"url\(#([^)]+)\)", rf"url(#{name}-\1)", svg)

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,33 +17,14 @@ from purely.checks import RandomState, draw_seed
 from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import replacing
 from purely.labels import Scenario
-from purely.notebook import as_json, html_table
-from purely.report._answers import (
-    SCHEMA_VERSION,
-    answer_gain,
-    answer_next,
-    answer_picture,
-    answer_positives,
-    answer_records,
-    answer_signal,
-    answer_trust,
-    top_rows,
-)
-from purely.report._audit import answer_audit, answer_next_audited, audit_checks, find_ranges, read_findings, say_ranges
+from purely.notebook import html_table
+from purely.report import _stages as stages
+from purely.report._answers import Findings, answer_all, top_rows
+from purely.report._audit import audit_checks, find_ranges, read_findings
 from purely.report._checks import run_checks
-from purely.report._data import read_table
-from purely.report._page import Findings, import_jinja, render
-from purely.report._stages import (
-    draw_representation,
-    explain_top,
-    find_prior,
-    make_lists,
-    measure_gain,
-    measure_signal,
-    rank_columns,
-    score_rows,
-)
-from purely.typing import Matrix
+from purely.report._data import Answer, Records, read_table
+from purely.report._page import import_jinja, render
+from purely.typing import Estimator, Matrix
 
 __all__ = ["Report", "make_report"]
 
@@ -85,7 +66,7 @@ class Report:
     """
 
     html: str = field(repr=False)
-    answers: dict[str, Any] = field(repr=False)
+    answers: dict[str, Answer] = field(repr=False)
 
     def write(self, path: str | os.PathLike[str]) -> Path:
         """Write the page; a file of that name is replaced at once when all is written, or stays as it was.
@@ -105,34 +86,30 @@ class Report:
             partial.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
-    def _audit(self) -> tuple[str, ...]:
-        return ("audit",) if "audit" in self.answers else ()
+    def _said(self, *more: str) -> list[Answer]:
+        names = ("signal", "picture", "positives", "records", "trust", "audit", *more)
+        return [self.answers[name] for name in names if name in self.answers]
 
     def _repr_html_(self) -> str:
-        names = ("signal", "picture", "positives", "records", "trust", *self._audit(), "next")
-        rows = [
-            [f"{part['question']} {part['short']}. {part['answer']}"] for part in (self.answers[name] for name in names)
-        ]
+        rows = [[f"{part['question']} {part['short']}. {part['answer']}"] for part in self._said("next")]
         return html_table(["The answers"], rows, ['The whole page: report.write("report.html")'])
 
     def __str__(self) -> str:
-        names = ("signal", "picture", "positives", "records", "trust", *self._audit())
-        parts = (self.answers[name] for name in names)
-        return "\n".join(f"{k}. {part['question']}\n   {part['answer']}" for k, part in enumerate(parts, 1))
+        return "\n".join(f"{k}. {part['question']}\n   {part['answer']}" for k, part in enumerate(self._said(), 1))
 
 
 def make_report(
     X: Matrix,
     y: ArrayLike,
     *,
-    model: Any = None,
+    model: Estimator | None = None,
     audit: AuditResult | None = None,
     feature_names: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
-    records: Any = None,
+    records: Records | None = None,
     row_numbers: ArrayLike | None = None,
     title: str | None = None,
-    settings: Mapping[str, Any] | None = None,
+    settings: Mapping[str, object] | None = None,
     scaled: bool = False,
     scenario: Scenario = "case-control",
     random_state: RandomState = 0,
@@ -207,46 +184,22 @@ def make_report(
     run = _Run(progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        scored = run.must("model", lambda: score_rows(table, model))
-        prior = run.must("class prior", lambda: find_prior(table, scored))
-        signal = run.may("information", lambda: measure_signal(table, prior.population.value))
-        picture = run.may("representation", lambda: draw_representation(table, signal))
-        lists = run.may("thresholds", lambda: make_lists(table, scored, prior))
-        gain = run.may("gain", lambda: measure_gain(table, scored, prior))
-        reasons = run.may("reasons", lambda: explain_top(table, scored, top_rows(table, scored)))
-        columns = run.may("columns", lambda: rank_columns(table))
+        scored = run.must("model", lambda: stages.score_rows(table, model))
+        prior = run.must("class prior", lambda: stages.find_prior(table, scored))
+        signal = run.may("information", lambda: stages.measure_signal(table, prior.population.value))
+        picture = run.may("representation", lambda: stages.draw_representation(table, signal))
+        lists = run.may("thresholds", lambda: stages.make_lists(table, scored, prior))
+        gain = run.may("gain", lambda: stages.measure_gain(table, scored, prior))
+        explained = run.may("reasons", lambda: stages.explain_top(table, scored, top_rows(table, scored)))
+        columns = run.may("columns", lambda: stages.rank_columns(table))
         ranges = run.may("ranges", lambda: find_ranges(table, scored, prior))
         labels = run.must("audit", lambda: None if audit is None else read_findings(table, scored, audit))
         checks = run.must("checks", lambda: run_checks(table, scored, prior, signal, lists))
         checks += [] if labels is None else audit_checks(labels)
-    which = answer_records(table, scored, lists, reasons, run.why("thresholds"))
-    follows = answer_next(checks, which)
-    follows = follows if labels is None else answer_next_audited(labels, follows)
-    answers = as_json(
-        {
-            "schema_version": SCHEMA_VERSION,
-            "rows": {
-                "n_positive": table.n_positive,
-                "n_unlabelled": table.n_unlabelled,
-                "n_features": table.X.shape[1],
-                "scenario": table.scenario,
-            },
-            "signal": answer_signal(signal, run.why("information")),
-            "picture": answer_picture(picture, run.why("representation")),
-            "positives": answer_positives(table, prior),
-            "records": which,
-            "trust": answer_trust(checks),
-            "gain": answer_gain(gain, run.why("gain")),
-            **({} if labels is None else {"audit": answer_audit(labels)}),
-            "next": follows,
-            "ranges": {"answer": run.why("ranges")} if ranges is None else say_ranges(ranges, audited=bool(labels)),
-        }
-    )
-    said, why = _sentences(caught), dict(run.reasons)
-    findings = Findings(
-        table, scored, prior, signal, picture, lists, columns, ranges, labels, checks, said, why, answers
-    )
-    html = run.must("page", lambda: render(findings, title=title, settings=dict(settings or {}), seed=seed))
+    by_rows = table, scored, prior, signal, picture, lists, gain, explained, columns, ranges, labels
+    found = Findings(*by_rows, checks, _sentences(caught), run.reasons)
+    answers = answer_all(found)
+    html = run.must("page", lambda: render(found, answers, title, settings or {}))
     run.tell("done")
     return Report(html, answers)
 
@@ -276,10 +229,6 @@ class _Run:
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             self.reasons[stage] = str(error)[:300] or "It cannot be computed from these rows."
             return None
-
-    def why(self, stage: str) -> str:
-        """The reason, empty where there is none."""
-        return self.reasons.get(stage, "")
 
     def tell(self, stage: str) -> None:
         """Tell the caller what is next."""

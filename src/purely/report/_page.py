@@ -6,61 +6,30 @@ import base64
 import hashlib
 import platform
 import sys
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from importlib.resources import files
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import scipy.sparse as sp
 
 import purely
+from purely import plotting as pictures
 from purely.notebook import as_json
-from purely.plotting import (
-    AuditDisplay,
-    ClassPriorDisplay,
-    DensityRatioDisplay,
-    FeatureDisplay,
-    PriorReading,
-    PUCalibrationDisplay,
-    PUPrecisionRecallDisplay,
-    PUROCDisplay,
-    ScoreDisplay,
-    SensitivityDisplay,
-    ThresholdDisplay,
-)
-from purely.plotting.style import import_matplotlib, number, percent
+from purely.plotting.common import Display, PredictionDisplay
+from purely.plotting.style import import_matplotlib, number, percent, shortened
 from purely.plotting.thresholds import LEGEND_ROOM
-from purely.report._audit import AuditFinding
-from purely.report._checks import Check
-from purely.report._data import MAX_ROWS, Table
+from purely.report._answers import Findings, top_rows
+from purely.report._data import MAX_ROWS, Answer
 from purely.report._figures import Figure, draw
-from purely.report._stages import LEVEL, Lists, Picture, PriorFinding, Scored, Signal
-from purely.smi import FeatureRanking
+from purely.report._stages import LEVEL, Lists
 
 _MAX_RECORD_COLUMNS = 8
-_LONGEST_VALUE = 48
+_LONGEST_VALUE, _LONGEST_MODEL = 48, 400
 
 
-@dataclass(frozen=True, eq=False)
-class Findings:
-    """Everything the page is made from."""
-
-    table: Table
-    scored: Scored
-    prior: PriorFinding
-    signal: Signal | None
-    picture: Picture | None
-    lists: Lists | None
-    columns: tuple[FeatureRanking, int] | None
-    ranges: SensitivityDisplay | None
-    audit: AuditFinding | None
-    checks: list[Check]
-    warnings: list[str]
-    reasons: dict[str, str]
-    answers: dict[str, Any]
-
-
-def import_jinja() -> Any:
+def import_jinja() -> ModuleType:
     """jinja2, or a sentence that says how to get it; matplotlib too."""
     try:
         import jinja2
@@ -72,7 +41,7 @@ def import_jinja() -> Any:
     return jinja2
 
 
-def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed: int) -> str:
+def render(found: Findings, answers: dict[str, Answer], title: str | None, settings: Mapping[str, object]) -> str:
     """The page."""
     jinja2 = import_jinja()
     folder = files("purely.report") / "templates"
@@ -82,7 +51,8 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
     )
     environment.filters.update(percent=percent, number=number, count=lambda value: f"{value:,}", tied=_tied)
     markup = jinja2.utils.markupsafe.Markup
-    figures = {name: _safe(markup, figure) for name, figure in _figures(found).items()}
+    figures = {name: {**asdict(figure), "svg": markup(figure.svg)} for name, figure in _figures(found).items()}
+    X, lists, kind = found.table.X, found.lists, type(found.scored.model)
     return str(
         environment.from_string(page).render(
             title=" ".join(str(title).split()) if title else "What the positives say about the pool",
@@ -91,18 +61,16 @@ def render(found: Findings, *, title: str | None, settings: dict[str, Any], seed
             script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
             figures=figures,
             f=found,
-            a=found.answers,
-            nonzero=sp.csr_matrix(found.table.X).nnz / np.prod(found.table.X.shape)
-            if sp.issparse(found.table.X)
-            else None,
-            records=_records(found),
-            thresholds=None if found.lists is None else _threshold_rows(found.lists),
-            rows_in_print=None if found.lists is None else _rows_in_print(found.lists),
-            metrics=None if found.lists is None else _metrics(found.lists),
-            settings=_settings(found, settings, seed),
-            seed=seed,
-            model=_short_repr(found.scored.model),
-            home=_home(type(found.scored.model)),
+            a=answers,
+            nonzero=sp.csr_matrix(X).nnz / np.prod(X.shape) if sp.issparse(X) else None,
+            records=_records(found, answers["records"]["top"]),
+            thresholds=lists and _threshold_rows(lists),
+            rows_in_print=lists and _rows_in_print(lists),
+            metrics=lists and _metrics(lists),
+            settings=_settings(found, settings),
+            seed=found.table.seed,
+            model=shortened(repr(found.scored.model), _LONGEST_MODEL),
+            home="purely" if hasattr(purely, kind.__name__) else kind.__module__,
             limits=MAX_ROWS,
             level=LEVEL,
             legend_room=LEGEND_ROOM,
@@ -115,49 +83,42 @@ def _tied(text: str) -> str:
     return text.replace(" %", "\N{NO-BREAK SPACE}%").replace("p = ", "p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
 
 
-def _safe(markup: Any, figure: Figure) -> dict[str, Any]:
-    return {**asdict(figure), "svg": markup(figure.svg)}
-
-
 def _figures(found: Findings) -> dict[str, Figure]:
-    y, prior, table = found.table.y, found.prior, found.table
-    p, scenario = found.scored.probability, table.scenario
-    chosen = PriorReading("used here", prior.population.value, prior.population.low, prior.population.high)
-    displays: dict[str, Any] = {
-        "prior": ClassPriorDisplay(prior.readings, chosen, prior.reading_level),
-        "probabilities": ScoreDisplay.from_predictions(
-            y, p, prior.population, scenario=scenario, score_name="probability of being positive"
-        ),
-    }
-    ratio, by = "score: logarithm of the density ratio, out of fold", (prior.score_y, prior.score, prior.population)
-    for name, of_scores in (("scores", ScoreDisplay), ("ratio", DensityRatioDisplay)):
-        displays[name] = of_scores.from_predictions(*by, scenario=scenario, score_name=ratio)
-    for name, kind in (
-        ("calibration", PUCalibrationDisplay),
-        ("roc", PUROCDisplay),
-        ("precision_recall", PUPrecisionRecallDisplay),
-    ):
-        displays[name] = kind.from_predictions(y, p, prior.population, scenario=scenario, random_state=table.seed)
-    displays |= {
-        "thresholds": found.lists and ThresholdDisplay(found.lists.table),
-        "information": found.signal and found.signal.by_rows,
-        "representation": found.picture and found.picture.display,
+    table, prior, scenario = found.table, found.prior, found.table.scenario
+    population, reader = prior.population, prior.reader
+    chosen = pictures.PriorReading("used here", population.value, *population.interval)
+    rows, ratio_rows = (table.y, found.scored.probability, population), (prior.score_y, reader.scores_, population)
+    words, ratio_words = "probability of being positive", "score: logarithm of the density ratio, out of fold"
+    of_scores, of_ratio = pictures.ScoreDisplay.from_predictions, pictures.DensityRatioDisplay.from_predictions
+    displays: dict[str, Display | None] = {
+        "prior": pictures.ClassPriorDisplay(prior.readings, chosen, float(reader.level)),
+        "probabilities": of_scores(*rows, scenario=scenario, score_name=words),
+        "scores": of_scores(*ratio_rows, scenario=scenario, score_name=ratio_words),
+        "ratio": of_ratio(*ratio_rows, scenario=scenario, score_name=ratio_words),
+        "thresholds": pictures.ThresholdDisplay(found.lists.table) if found.lists else None,
+        "information": found.signal.by_rows if found.signal else None,
+        "representation": found.picture.display if found.picture else None,
         "ranges": found.ranges,
-        "audit": found.audit and AuditDisplay.from_result(found.audit.result),
+        "audit": pictures.AuditDisplay.from_result(found.audit.result) if found.audit else None,
     }
+    kinds: dict[str, type[PredictionDisplay]] = {
+        "calibration": pictures.PUCalibrationDisplay,
+        "roc": pictures.PUROCDisplay,
+        "precision_recall": pictures.PUPrecisionRecallDisplay,
+    }
+    for name, kind in kinds.items():
+        displays[name] = kind.from_predictions(*rows, scenario=scenario, random_state=table.seed)
     if found.columns is not None:
         ranking, left_out = found.columns
         notes = (f"{left_out:,} columns that differ less were not measured.",) if left_out else ()
-        displays["columns"] = FeatureDisplay(ranking, n_top=10, notes=notes)
+        displays["columns"] = pictures.FeatureDisplay(ranking, n_top=10, notes=notes)
     return {name: draw(display, f"fig-{name.replace('_', '-')}") for name, display in displays.items() if display}
 
 
-def _records(found: Findings) -> dict[str, Any]:
+def _records(found: Findings, top: list[Answer]) -> dict[str, object]:
     """The top rows as a table: header and cells, all of them text."""
-    table, top = found.table, found.answers["records"]["top"]
-    unlabelled = np.flatnonzero(~table.positive)
-    place = dict(zip(table.numbers[unlabelled].tolist(), unlabelled.tolist(), strict=True))
-    rows = [place[entry["row"]] for entry in top]
+    table = found.table
+    rows = top_rows(table, found.scored)
     if table.records is not None:
         cells = [table.record(row) for row in rows]
         names = list(dict.fromkeys(name for record in cells for name in record))
@@ -165,52 +126,38 @@ def _records(found: Findings) -> dict[str, Any]:
         ranked = found.columns[0].names if found.columns is not None else []
         names = [name for name in ranked if name in table.names] or table.names
         places = {name: table.names.index(name) for name in names[:_MAX_RECORD_COLUMNS]}
-        cells = [{name: float(table.X[row, j]) for name, j in places.items()} for row in rows]
+        cells = [{name: table.X[row, j] for name, j in places.items()} for row in rows]
     shown = names[:_MAX_RECORD_COLUMNS]
+    texts = [[_text(record.get(name, "")) for name in shown] for record in cells]
     return {
         "names": [_text(name) for name in shown],
         "left_out": len(names) - len(shown),
         "from_zero": bool(np.array_equal(table.numbers, np.arange(table.numbers.size))),
-        "rows": [
-            {**entry, "cells": [_text(record.get(name, "")) for name in shown]}
-            for entry, record in zip(top, cells, strict=True)
-        ],
+        "rows": [{**entry, "cells": said} for entry, said in zip(top, texts, strict=True)],
     }
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, (float, np.floating)):
         return "" if np.isnan(value) else f"{value:.4g}"
-    text = "" if value is None else " ".join(str(value).split())
-    return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
+    return "" if value is None else shortened(str(value), _LONGEST_VALUE)
 
 
-def _threshold_rows(lists: Lists) -> dict[str, Any]:
+def _threshold_rows(lists: Lists) -> dict[str, object]:
     """The slider's table, with as many digits as a reader can use."""
     t = lists.table
-
-    def rounded(values: Any) -> list[float | None]:
-        return [None if v is None else round(v, 6) for v in as_json(np.asarray(values, dtype=np.float64))]
-
-    return {
-        "start": lists.start,
-        "threshold": rounded(t.thresholds),
-        "size": as_json(t.size),
-        **{
-            f"{what}{end}": rounded(getattr(t, f"{what}{end}"))
-            for what in ("precision", "recall", "found")
-            for end in ("", "_low", "_high")
-        },
-    }
+    names = [f"{what}{end}" for what in ("precision", "recall", "found") for end in ("", "_low", "_high")]
+    columns = {"threshold": t.thresholds, **{name: getattr(t, name) for name in names}}
+    rounded = {name: [round(float(v), 6) for v in values] for name, values in columns.items()}
+    return {"start": lists.start, "size": as_json(t.size), **as_json(rounded)}
 
 
 def _metrics(lists: Lists) -> list[tuple[str, float, float, float]]:
     """Every metric at the list's threshold; precision and recall are those of the slider, which never fall."""
     t, k = lists.table, lists.start
-    rows = {name: (name, e.value, e.low, e.high) for name, e in lists.metrics.estimates.items()}
-    rows["precision"] = ("precision", float(t.precision[k]), float(t.precision_low[k]), float(t.precision_high[k]))
-    rows["recall"] = ("recall", float(t.recall[k]), float(t.recall_low[k]), float(t.recall_high[k]))
-    return list(rows.values())
+    ends = {name: (e.value, e.low, e.high) for name, e in lists.metrics.estimates.items()}
+    ends |= {name: t.ends(name, k) for name in ("precision", "recall")}
+    return [(name, *row) for name, row in ends.items()]
 
 
 def _rows_in_print(lists: Lists) -> list[int]:
@@ -220,25 +167,13 @@ def _rows_in_print(lists: Lists) -> list[int]:
     return [int(k) for k in np.unique(np.append(picked, lists.start))]
 
 
-def _settings(found: Findings, settings: dict[str, Any], seed: int) -> list[tuple[str, str]]:
-    versions = {"purely": purely.__version__, "Python": platform.python_version()}
-    for name in ("numpy", "scipy", "sklearn", "torch"):
-        if name in sys.modules:
-            versions["scikit-learn" if name == "sklearn" else name] = str(sys.modules[name].__version__)
+def _settings(found: Findings, settings: Mapping[str, object]) -> list[tuple[str, str]]:
+    names = {"numpy": "numpy", "scipy": "scipy", "sklearn": "scikit-learn", "torch": "torch"}
+    others = [f"{name} {sys.modules[module].__version__}" for module, name in names.items() if module in sys.modules]
     own = {
-        "versions": ", ".join(f"{name} {version}" for name, version in versions.items()),
-        "seed": str(seed),
+        "versions": ", ".join([f"purely {purely.__version__}", f"Python {platform.python_version()}", *others]),
+        "seed": found.table.seed,
         "scenario": found.table.scenario,
-        "model": _short_repr(found.scored.model),
+        "model": shortened(repr(found.scored.model), _LONGEST_MODEL),
     }
     return [(str(name), " ".join(str(value).split())) for name, value in {**own, **settings}.items()]
-
-
-def _home(kind: type) -> str:
-    """The module that a model is imported from."""
-    return "purely" if hasattr(purely, kind.__name__) else kind.__module__
-
-
-def _short_repr(model: Any) -> str:
-    text = " ".join(repr(model).split())
-    return text if len(text) <= 400 else text[:399] + "…"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from purely import plotting as pictures
 from purely.checks import dense
 from purely.class_prior import Prior, read_prior
 from purely.classifiers import PUClassifier
@@ -17,14 +18,7 @@ from purely.crossfit import cross_fit, last_step, out_of_fold
 from purely.explain import explain_rows
 from purely.folds import deal_folds
 from purely.metrics import PUReport, RankingGain, pu_ranking_gain, pu_report
-from purely.plotting import (
-    InformationDisplay,
-    PriorReading,
-    RepresentationDisplay,
-    ThresholdTable,
-    read_priors,
-    threshold_table,
-)
+from purely.metrics.estimate import Resampling
 from purely.plotting.common import Rows as ScoredRows
 from purely.plotting.common import unlabelled_prior
 from purely.prior import ClassPrior
@@ -33,20 +27,19 @@ from purely.report._data import MAX_COLUMNS, MAX_ROWS, Rows, Table
 from purely.representation import LSDR, PURL, InformationRetained, information_retained
 from purely.smi import PUSMI, FeatureRanking, InformationInterval, SMIInterval, independence_test, rank_features
 from purely.smi.features import most_different
-from purely.typing import Floats, Indices
+from purely.typing import Estimator, Floats, Indices
 
 #: Level of the intervals that the report asks for itself.
 LEVEL = 0.9
 #: Reasons beside each record of the list.
 N_REASONS = 3
-_REPRESENTATION: dict[str, Any] = {"n_ensemble": 1, "max_epochs": 60, "device": "cpu"}
 
 
 @dataclass(frozen=True, eq=False)
 class Scored:
     """A model's probability of every row, by models that have not seen it wherever `honest`."""
 
-    model: Any
+    model: Estimator
     probability: Floats
     honest: bool
     fitted_rows: Rows | None  # rows that the report's own model was fitted to; None for a model that was given
@@ -58,10 +51,8 @@ class PriorFinding:
 
     population: Prior
     unlabelled: Prior
-    given: bool
-    readings: list[PriorReading]
-    reading_level: float
-    score: Floats
+    readings: list[pictures.PriorReading]
+    reader: ClassPrior  # whose scores are read
     score_y: Indices
     bound: str | None
 
@@ -70,19 +61,18 @@ class PriorFinding:
 class Signal:
     """Information with its interval and the p-value of 'none'."""
 
-    by_rows: InformationDisplay
+    by_rows: pictures.InformationDisplay
     interval: InformationInterval
     smi: SMIInterval
     p_value: float
     n_permutations: int
-    n_rows: int
 
 
 @dataclass(frozen=True, eq=False)
 class Picture:
     """A representation learnt on one half of the rows, and what the other half keeps in it."""
 
-    display: RepresentationDisplay
+    display: pictures.RepresentationDisplay
     retained: InformationRetained | None
     method: str
     n_components: int
@@ -93,24 +83,24 @@ class Picture:
 class Lists:
     """What thresholds give, and the metrics at the model's own."""
 
-    table: ThresholdTable
+    table: pictures.ThresholdTable
     start: int
     metrics: PUReport
 
 
-def score_rows(table: Table, model: Any) -> Scored:
+def score_rows(table: Table, model: Estimator | None) -> Scored:
     """Probabilities of all rows; fits the recommended classifier, to a draw of large data, where no model is given."""
     if model is None:
         rows = table.thin("model")
         members = "auto" if _networks_pay(rows.size) else "light"
-        model = PUClassifier(members=members, scenario=table.scenario, random_state=table.seed)
-        model.fit(table.X[rows], table.y[rows])
+        own = PUClassifier(members=members, scenario=table.scenario, random_state=table.seed)
+        own.fit(table.X[rows], table.y[rows])
         probability = np.empty(table.positive.size)
+        probability[rows] = own.oof_probability_
         others = np.setdiff1d(np.arange(table.positive.size), rows)
-        probability[rows] = model.oof_probability_
         if others.size:
-            probability[others] = model.predict_proba(table.X[others])[:, 1]
-        return Scored(model, probability, True, rows)
+            probability[others] = own.predict_proba(table.X[others])[:, 1]
+        return Scored(own, probability, True, rows)
     if not hasattr(model, "predict_proba"):
         raise TypeError(f"model must be a fitted classifier with predict_proba; {type(model).__name__} has none.")
     found = np.asarray(model.predict_proba(table.given), dtype=np.float64)[:, 1]
@@ -145,31 +135,22 @@ def _networks_pay(n_rows: int) -> bool:
 def find_prior(table: Table, scored: Scored) -> PriorFinding:
     """The model's class prior; where it was a number, or there is none, the recommended estimator looks too."""
     last = last_step(scored.model)
-    estimator: Any = getattr(last, "prior_estimator_", None)
-    own: Any
+    estimator = getattr(last, "prior_estimator_", None)
     rows = np.arange(table.positive.size) if scored.fitted_rows is None else scored.fitted_rows
-    if not hasattr(estimator, "scores_") or len(estimator.scores_) != rows.size:
+    if estimator is not None and len(getattr(estimator, "scores_", ())) == rows.size:
+        own = estimator
+    else:
         rows = table.thin("prior")
         own = ClassPrior(scenario=table.scenario, random_state=table.seed).fit(table.X[rows], table.y[rows])
-        source = estimator if estimator is not None else last if hasattr(last, "class_prior_") else own
-    else:
-        own = source = estimator
-    population = read_prior(last if hasattr(last, "class_prior_") else own)
+    known = hasattr(last, "class_prior_")
+    population = read_prior(last if known else own)
     share = unlabelled_prior(population, ScoredRows(table.positive, scored.probability, ()), table.scenario)
     try:
-        readings = read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
+        readings = pictures.read_priors(table.y[rows], own.scores_, scenario=table.scenario, level=own.level)
     except ValueError:
         readings = []
-    return PriorFinding(
-        population=population,
-        unlabelled=share,
-        given=population.known,
-        readings=readings,
-        reading_level=float(own.level),
-        score=np.asarray(own.scores_, dtype=np.float64),
-        score_y=table.y[rows],
-        bound=own.diagnostics_.bound if source is own else None,
-    )
+    is_source = own is estimator or (estimator is None and not known)
+    return PriorFinding(population, share, readings, own, table.y[rows], own.diagnostics_.bound if is_source else None)
 
 
 def measure_signal(table: Table, class_prior: float) -> Signal:
@@ -177,91 +158,60 @@ def measure_signal(table: Table, class_prior: float) -> Signal:
     rows = table.thin("information")
     X, y = table.scaled(rows), table.y[rows]
     model = PUSMI(scenario=table.scenario, random_state=table.seed)
-    display = InformationDisplay.from_data(X, y, estimator=model, level=LEVEL, random_state=table.seed)
+    display = pictures.InformationDisplay.from_data(X, y, estimator=model, level=LEVEL, random_state=table.seed)
     if not display.intervals:
         raise ValueError(" ".join(display.notes))
     few = table.thin("test")
     test = independence_test(table.scaled(few), table.y[few], random_state=table.seed)
     interval = display.intervals[-1]
-    smi = interval.smi(class_prior)
-    return Signal(display, interval, smi, test.p_value, test.null_distribution.size, int(rows.size))
+    return Signal(display, interval, interval.smi(class_prior), test.p_value, test.null_distribution.size)
 
 
 def draw_representation(table: Table, signal: Signal | None) -> Picture:
     """Learn a representation on one half of the rows and show the other half in it."""
     rows = table.thin("representation")
     rng = np.random.default_rng(table.seed)
-    halves: tuple[list[Rows], list[Rows]] = ([], [])
-    for value in (1, 0):
+    halves = []
+    for value, kind in ((1, "labelled positives"), (0, "unlabelled rows")):
         members = rng.permutation(rows[table.y[rows] == value])
         if members.size < 10:
-            kind = "labelled positives" if value else "unlabelled rows"
             raise ValueError(f"A representation needs at least 10 {kind}; there are {members.size}.")
-        halves[0].append(members[: members.size // 2])
-        halves[1].append(members[members.size // 2 :])
-    train, test = np.concatenate(halves[0]), np.concatenate(halves[1])
+        halves.append(np.split(members, [members.size // 2]))
+    train, test = (np.concatenate(half) for half in zip(*halves, strict=True))
     X = table.scaled(np.concatenate([train, test]))
-    X_train, X_test = X[: train.size], X[train.size :]
-    d = X.shape[1]
+    X_test, y_test, d = X[train.size :], table.y[test], X.shape[1]
+    model: PURL | LSDR
     if find_spec("torch"):
-        model: Any = PURL(min(10, d), scenario=table.scenario, random_state=table.seed, **_REPRESENTATION)
-        method = "PURL, a network"
+        method, model = "PURL, a network", PURL(min(10, d), n_ensemble=1, max_epochs=60, device="cpu")
     else:
-        model = LSDR(min(2, d), n_starts=3, scenario=table.scenario, random_state=table.seed)
-        method = "LSDR, a linear map"
-    model.fit(X_train, table.y[train])
-    y_test = table.y[test]
+        method, model = "LSDR, a linear map", LSDR(min(2, d), n_starts=3)
+    model.set_params(scenario=table.scenario, random_state=table.seed).fit(X[: train.size], table.y[train])
     retained = None
     if signal is not None and signal.interval.low > 0.0:
-        try:
+        with suppress(ValueError):  # no information to retain a share of in these rows
             retained = information_retained(
                 model, X_test, y_test, scenario=table.scenario, level=LEVEL, random_state=table.seed
             )
-        except ValueError:  # no information to retain a share of in these rows
-            retained = None
-    display = RepresentationDisplay.from_estimator(model, X_test, y_test)
+    display = pictures.RepresentationDisplay.from_estimator(model, X_test, y_test)
     return Picture(display, retained, method, int(model.transform(X_test[:2]).shape[1]), int(test.size))
 
 
 def make_lists(table: Table, scored: Scored, prior: PriorFinding) -> Lists:
     """Thresholds with size, precision and recall; the slider starts at the model's own threshold."""
-    found = threshold_table(
-        table.y,
-        scored.probability,
-        prior.population,
-        scenario=table.scenario,
-        level=LEVEL,
-        random_state=table.seed,
-    )
+    how = Resampling(scenario=table.scenario, level=LEVEL, n_resamples=300, random_state=table.seed)
+    found = pictures.threshold_table(table.y, scored.probability, prior.population, **how)
     start = found.at(threshold_of(scored.model))
     if found.size[start] == 0:  # nothing reaches it: start at the first list there is
         start = int(np.flatnonzero(found.size > 0)[-1])
-    metrics = pu_report(
-        table.y,
-        scored.probability,
-        prior.population,
-        float(found.thresholds[start]),
-        scenario=table.scenario,
-        level=LEVEL,
-        n_resamples=300,
-        out_of_fold=scored.honest,
-        random_state=table.seed,
-    )
+    cut = float(found.thresholds[start])
+    metrics = pu_report(table.y, scored.probability, prior.population, cut, out_of_fold=scored.honest, **how)
     return Lists(found, start, metrics)
 
 
 def measure_gain(table: Table, scored: Scored, prior: PriorFinding) -> RankingGain:
     """How much better the model ranks than a plain forest of positives against the pool, on the same rows."""
-    plain = _plain_scores(table, scored)
-    return pu_ranking_gain(
-        table.y,
-        scored.probability,
-        plain,
-        prior.population,
-        out_of_fold=scored.honest,
-        scenario=table.scenario,
-        level=LEVEL,
-    )
+    p, plain, by = scored.probability, _plain_scores(table, scored), prior.population
+    return pu_ranking_gain(table.y, p, plain, by, out_of_fold=scored.honest, scenario=table.scenario, level=LEVEL)
 
 
 def _plain_scores(table: Table, scored: Scored) -> Floats:
@@ -274,7 +224,7 @@ def _plain_scores(table: Table, scored: Scored) -> Floats:
         return plain
     if stored is not None and scored.honest:
         return stored
-    if stored is not None and last is scored.model:
+    if stored is not None and not hasattr(scored.model, "steps"):
         return np.asarray(last.plain_log_odds(table.given))
     if not scored.honest:
         raise ValueError("The model's scores are not out of fold, so those of a forest cannot be compared with them.")

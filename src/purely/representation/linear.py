@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,7 +27,6 @@ from purely.checks import RandomState, draw_seed
 from purely.folds import deal_folds, draw_rows, row_keys
 from purely.labels import check_scenario
 from purely.nn.scaling import column_scaling
-from purely.representation.networks import unit_rows
 from purely.smi.basis import squared_distances
 from purely.smi.objective import information_from_objective, ridge_path
 from purely.typing import Floats, Mask, Matrix
@@ -69,11 +68,6 @@ def pn_terms(positive: Mask) -> list[Term]:
     return [Term(np.full(n, mask.mean() / n), mask / n) for mask in (positive, ~positive)]
 
 
-def kernel(Z: Floats, C: Floats, bandwidth: float) -> Floats:
-    """Gaussian functions of the projected rows around the projected centres."""
-    return np.exp(squared_distances(Z, C) / (-2.0 * bandwidth**2))
-
-
 def objective_and_gradient(
     B: Floats, X: Floats, centers: Floats, terms: list[Term], choice: Choice
 ) -> tuple[float, Floats]:
@@ -83,7 +77,7 @@ def objective_and_gradient(
     :math:`\sum_{il} a_{il} (x_i - c_l)(z_i - B^\top c_l)^\top`, expanded so that nothing of shape (n, b, d) is formed.
     """
     Z, C = X @ B, centers @ B
-    Phi = kernel(Z, C, choice.bandwidth)
+    Phi = np.exp(squared_distances(Z, C) / (-2.0 * choice.bandwidth**2))
     ridge = choice.alpha * np.eye(Phi.shape[1])
     value, gradient = 0.0, np.zeros_like(B)
     for term in terms:
@@ -119,6 +113,14 @@ def descend(
             return B, value, iteration + 1
         step *= 2.0
     return B, value, max_iter
+
+
+def unit_rows(directions: NDArray[np.floating]) -> Floats:
+    """Rows of length 1 whose largest entry is positive: a direction has neither length nor sign."""
+    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
+    rows = directions / np.where(lengths > 0, lengths, 1.0)
+    largest = np.take_along_axis(rows, np.abs(rows).argmax(axis=1)[:, None], axis=1)
+    return rows * np.where(largest < 0, -1.0, 1.0)
 
 
 @with_parameters
@@ -242,21 +244,19 @@ class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
         rng = np.random.default_rng(seed)
         d, m = self._rows.shape[1], int(self.n_components)
         starts = [np.linalg.qr(rng.normal(size=(d, m)))[0] for _ in range(self.n_starts)]
-        first = [self._round(B, min(FIRST_STEPS, self.max_iter)) for B in starts]
-        self.objectives_ = np.array([choice.objective for _, choice, _ in first])
-        self.n_iter_ = max(steps for *_, steps in first)
-        for i in np.argsort(self.objectives_, kind="stable")[:SURVIVORS]:
-            B, choice, steps = first[i]
+        runs = [self._round(B, min(FIRST_STEPS, self.max_iter)) for B in starts]
+        for i in np.argsort([choice.objective for _, choice, _ in runs], kind="stable")[:SURVIVORS]:
+            B, choice, steps = runs[i]
             while steps < self.max_iter:
                 moved, new_choice, taken = self._round(B, min(FIRST_STEPS, self.max_iter - steps))
                 steps += max(taken, 1)
                 if new_choice.objective >= choice.objective - self.tol:
                     break
                 B, choice = moved, new_choice
-            first[i] = (B, choice, steps)
-            self.objectives_[i] = choice.objective
-            self.n_iter_ = max(self.n_iter_, steps)
-        B, choice, _ = first[int(np.argmin(self.objectives_))]
+            runs[i] = (B, choice, steps)
+        self.objectives_ = np.array([choice.objective for _, choice, _ in runs])
+        self.n_iter_ = max(steps for *_, steps in runs)
+        B, choice, _ = runs[int(np.argmin(self.objectives_))]
         self.bandwidth_, self.alpha_ = choice.bandwidth, choice.alpha
         self.information_ = information_from_objective(choice.objective)
         return B

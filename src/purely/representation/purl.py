@@ -1,27 +1,179 @@
-r"""PURL and PNRL: representations from PU data or from both classes, by maximising SMI (section 4, appendix E)."""
+r"""PURL: representations from PU data by maximising SMI (section 4), and what it shares with PNRL: stacked networks."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import number, one_of, parameter, with_parameters
+from purely.base import PUEstimator, check_parameters, number, one_of, parameter, with_parameters
+from purely.checks import check_widths, draw_seed
 from purely.exceptions import OverfittingWarning, SearchBoundWarning
 from purely.labels import PULabels, check_scenario
-from purely.nn.fitted import by_blocks
-from purely.nn.plan import ALL_ROWS, PreparedFit, StackPlan, TrainedMember, out_of_fold
-from purely.nn.recipe import check_encoder, kept_dtypes
-from purely.representation.networks import NetworkRepresentation
-from purely.smi.objective import information_from_objective, pu_objective
-from purely.typing import Floats, Mask, Matrix
+from purely.nn import plan
+from purely.nn.fitted import Network, NetworkArrays, by_blocks
+from purely.nn.recipe import Architecture, check_encoder, kept_dtypes
+from purely.nn.scaling import column_scaling
+from purely.representation.linear import unit_rows
+from purely.smi.objective import information_from_objective, ratio_objective
+from purely.typing import Floats, Matrix
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from purely.nn.losses import Loss
+    from purely.nn.sources import Stream
+
+
+#: What the paper prints (section 5.2); what it does not print stays as it is set.
+PRESETS: dict[str, plan.Values] = {
+    "paper": {
+        **plan.PAPER,
+        "hidden": (60,),
+        "n_components": 20,
+        "head_hidden": (),
+        "loss": "squared",
+        "update": "alternating",
+        "optimizer": "sgd",
+        "learning_rate": 0.001,
+        "weight_decay": 0.0005,
+        "gradient_noise": 0.01,
+        "clip_norm": None,
+        "n_starts": 1,
+    }
+}
+PRESETS["paper-text"] = {**PRESETS["paper"], "hidden": (30,), "n_components": 10}
+
+
+@with_parameters
+class NetworkRepresentation(plan.TrainsNetworks, ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
+    """Base of the representations that are learnt by stacked networks; a subclass gives the loss and the ratio."""
+
+    n_components: int = number(default=20, low=1, integer=True, kw_only=False)
+    hidden: Sequence[int] = parameter(default=(60,), check=check_widths, kw_only=False)
+    head_hidden: Sequence[int] | Literal["auto"] = parameter(default="auto", check=check_widths)
+    update: str = one_of("joint", "alternating", default="joint")
+    weight_decay: float = 1e-4
+    gradient_noise: float = number(default=0.0, low=0.0)
+    clip_norm: float | None = number(default=None, low=0.0, open_low=True)
+    max_epochs: int = 200
+    patience: int = 15
+    n_starts: int | Literal["auto"] = number(default="auto", low=1, integer=True)
+    n_ensemble: int | Literal["auto"] = number(default="auto", low=1, integer=True)
+
+    def _loss(self, values: plan.Values, labels: PULabels) -> Loss:
+        """What networks minimise, from the estimator's parameters, its preset in their place."""
+        raise NotImplementedError
+
+    def _recipe(self, n_features: int, labels: PULabels) -> plan.EnsembleRecipe:
+        """The parameters with those of the preset in their place, and what is "auto" resolved."""
+        parameters = self.get_params(deep=False)
+        values = check_parameters(type(self), parameters | PRESETS.get(parameters["preset"], {}))
+        linear = not values["hidden"] and values.get("encoder") is None
+        automatic: plan.Values = {"head_hidden": (), "n_starts": 1, "n_ensemble": 5}
+        if linear:
+            values["dropout"] = 0.0
+            automatic = {"head_hidden": (20,), "n_starts": 10, "n_ensemble": 1}
+        values |= {name: value for name, value in automatic.items() if values[name] == "auto"}
+        loss, widths = self._loss(values, labels), (values["hidden"], values["n_components"], values["head_hidden"])
+        return plan.EnsembleRecipe.read(values, Architecture.representation(n_features, *widths, loss.n_outputs), loss)
+
+    def prepare_fit(self, X: Matrix, y: ArrayLike) -> plan.PreparedFit:
+        """Check data and parameters and plan the networks; the first half of `fit`, see :func:`fit_together`."""
+        mapped = isinstance(X, np.memmap)
+        X, labels = self._validate_fit(X, y, dtype=kept_dtypes(X))
+        recipe = self._recipe(X.shape[1], labels)
+        stack = recipe.stack_plan(X, labels.positive, seed=draw_seed(self.random_state), mapped=mapped)
+        if min(min(m.train_p.size + m.held_p.size, m.train_u.size + m.held_u.size) for m in stack.members) < 2:
+            raise ValueError(
+                f"cv={recipe.cv} leaves fewer than 2 positives or 2 unlabelled rows to train on; "
+                f"there are {labels.n_positive} and {labels.n_unlabelled}."
+            )
+        return plan.PreparedFit(stack, labels, recipe)
+
+    def fit_batches(self, batches: Stream, X_held: Matrix, y_held: ArrayLike) -> Self:
+        """Learn the representation from a stream of minibatches, for data that no array can hold.
+
+        Parameters
+        ----------
+        batches : callable
+            Called with the number of the epoch (0, 1, ...); returns an iterable of pairs (P, U) of rows.
+        X_held, y_held : as in fit
+            Rows that are held out: training stops by them, and the columns are scaled by them.
+
+        Returns
+        -------
+        self
+        """
+        from purely.nn.training import train_stream
+
+        X_held, labels = self._validate_fit(X_held, y_held, dtype=[np.float64, np.float32])
+        recipe = self._recipe(X_held.shape[1], labels)
+        if recipe.cv or recipe.networks.encoder is not None:
+            raise ValueError("fit_batches needs cv=None and encoder=None: a stream has no rows to put into folds.")
+        held_p, held_u = np.flatnonzero(labels.positive), np.flatnonzero(~labels.positive)
+        seed, none = draw_seed(self.random_state), np.empty(0, dtype=np.intp)
+        members = [
+            plan.Member(none, none, held_p, held_u, plan.ALL_ROWS, e, s, seed + e * recipe.n_starts + s, none)
+            for e in range(recipe.n_ensemble)
+            for s in range(recipe.n_starts)
+        ]
+        scaling = column_scaling(X_held) if recipe.standardize else None
+        stack = plan.StackPlan(X_held, labels.positive, recipe.networks, scaling, members)
+        self.finish_fit(plan.PreparedFit(stack, labels, recipe), train_stream(stack, batches))
+        return self
+
+    def finish_fit(self, preparation: plan.PreparedFit, trained: plan.TrainedStack) -> None:
+        """Keep of the trained networks what the estimator needs; the second half of `fit`."""
+        trained.warn_diverged()
+        kept = _best_of_starts(trained.members)
+        whole = [t for t in kept if t.member.fold == plan.ALL_ROWS]
+        self.classes_ = preparation.labels.classes
+        self.history_ = trained.history
+        self.networks_ = [t.network for t in whole]
+        self.best_network_ = int(np.argmin([np.nan_to_num(t.held_j, nan=np.inf) for t in whole]))
+        self.held_out_objective_ = np.array([t.held_j for t in whole])
+        self.train_objective_ = np.array([t.train_j for t in whole])
+        self.n_components_ = self._n_features_out = preparation.recipe.networks.architecture.head[0].n_in
+        self.forget("components_")
+        match self.networks_[self.best_network_]:
+            case NetworkArrays(encoder=((weights, _, False),)):  # v is linear
+                self.components_ = unit_rows(weights.T)
+        self._judge(preparation, kept)
+
+    def _judge(self, preparation: plan.PreparedFit, kept: list[plan.TrainedMember]) -> None:
+        """Set what is reported: information, out-of-fold values, warnings."""
+        raise NotImplementedError
+
+    def transform(self, X: Matrix) -> Floats:
+        """The representation v(x) of each row, shape (n, n_components).
+
+        It is that of one network, the one of lowest held-out J among those that saw all rows: hidden units of two
+        networks have nothing to do with each other, so features cannot be averaged. Where `hidden` is empty, it is
+        ``X @ components_.T``.
+        """
+        check_is_fitted(self, "networks_")
+        X = self._validate_rows(X, dtype=kept_dtypes(X))
+        if hasattr(self, "components_"):
+            return np.asarray(X @ self.components_.T)
+        return by_blocks(self.networks_[self.best_network_].features, X)
+
+
+def _best_of_starts(trained: list[plan.TrainedMember]) -> list[plan.TrainedMember]:
+    """Of the restarts of each network the one of lowest J, on its training and held-out rows together."""
+
+    def pooled_j(t: plan.TrainedMember) -> float:
+        pooled = np.average([t.train_j, t.held_j], weights=[t.member.train_p.size, t.member.held_p.size])
+        return float(pooled) if np.isfinite(pooled) else np.inf
+
+    restarts = groupby(trained, key=lambda t: (t.member.fold, t.member.member))
+    return [min(same, key=pooled_j) for _, same in restarts]
 
 
 #: On the paper's data sets nearly every fit whose training J lies below what any ratio of the population can reach,
@@ -169,7 +321,7 @@ class PURL(NetworkRepresentation):
     True
     """
 
-    encoder: Any = parameter(default=None, check=check_encoder)
+    encoder: nn.Module | None = parameter(default=None, check=check_encoder)
     loss: str = one_of("logistic", "squared", "squared-nn", default="logistic")
     prior_min: float = number(default=0.1, low=0.0, high=1.0)
     cv: int | None = number(default=None, low=2, integer=True)
@@ -185,9 +337,9 @@ class PURL(NetworkRepresentation):
         """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
-        return -self._objective(self._ratio(self.networks_, X), labels.positive)
+        return -ratio_objective(self._ratio(self.networks_, X), labels.positive, self.scenario)
 
-    def _loss(self, values: Mapping[str, Any], labels: PULabels) -> Loss:
+    def _loss(self, values: plan.Values, labels: PULabels) -> Loss:
         from purely.nn.losses import LogisticLoss, NonNegativeSquaredLoss, SquaredLoss
 
         check_scenario(self.scenario)
@@ -196,31 +348,34 @@ class PURL(NetworkRepresentation):
         kind = LogisticLoss if values["loss"] == "logistic" else NonNegativeSquaredLoss
         return kind(prior_min=values["prior_min"])
 
-    def _judge(self, preparation: PreparedFit, kept: list[TrainedMember]) -> None:
+    def _judge(self, preparation: plan.PreparedFit, kept: list[plan.TrainedMember]) -> None:
         fit = preparation.stack
         self._logistic = fit.recipe.loss.initial_bias == 0.0
         self._share = float(fit.positive.mean())
-        whole = [t for t in kept if t.member.fold == ALL_ROWS]
-        self.information_ = self._mean_information(fit, [(t, t.member.held_p, t.member.held_u) for t in whole])
-        self.train_information_ = self._mean_information(fit, [(t, t.member.train_p, t.member.train_u) for t in whole])
-        self._warn_overfitting()
+        whole = [t for t in kept if t.member.fold == plan.ALL_ROWS]
+        self.information_ = self._mean_information(fit, whole, "held")
+        self.train_information_ = self._mean_information(fit, whole, "train")
+        seen, held = self.train_information_, max(self.information_, 0.0)
+        self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
+        if self.overfitting_:
+            _warn_overfitting(seen, held)
         self._warn_at_bound(fit)
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
-            self.oof_density_ratio_ = out_of_fold(fit, kept, self._ratio)
-            self.oof_information_ = information_from_objective(self._objective(self.oof_density_ratio_, fit.positive))
-            self.information_ = self.oof_information_
+            self.oof_density_ratio_ = plan.out_of_fold(fit, kept, self._ratio)
+            objective = ratio_objective(self.oof_density_ratio_, fit.positive, self.scenario)
+            self.information_ = self.oof_information_ = information_from_objective(objective)
 
-    def _mean_information(self, fit: StackPlan, parts: list[tuple[TrainedMember, Any, Any]]) -> float:
+    def _mean_information(self, fit: plan.StackPlan, members: list[plan.TrainedMember], part: str) -> float:
         """Information of single networks on rows of their own, the mean over the networks; NaN where there are none."""
         values = []
-        for t, p, u in parts:
-            rows = np.concatenate([p, u])
+        for t in members:
+            rows = np.concatenate([getattr(t.member, f"{part}_{kind}") for kind in "pu"])
             if rows.size:
-                values.append(self._objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows]))
+                values.append(ratio_objective(self._ratio([t.network], fit.X[rows]), fit.positive[rows], self.scenario))
         return information_from_objective(float(np.mean(values))) if values else float("nan")
 
-    def _ratio(self, networks: list[Any], X: Matrix) -> Floats:
+    def _ratio(self, networks: list[Network], X: Matrix) -> Floats:
         """Averaged ratio to the population: of logarithms where networks model these."""
         outputs = [by_blocks(network, X) for network in networks]
         if self._logistic:
@@ -234,27 +389,12 @@ class PURL(NetworkRepresentation):
             ratio = ratio / (self._share * ratio + 1.0 - self._share)
         return ratio
 
-    def _objective(self, ratio: Floats, positive: Mask) -> float:
-        return pu_objective(ratio[positive], ratio if self.scenario == "single-sample" else ratio[~positive])
-
-    def _warn_overfitting(self) -> None:
-        seen, held = self.train_information_, max(self.information_, 0.0)
-        self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
-        if self.overfitting_:
-            warnings.warn(
-                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
-                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
-                "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
-                OverfittingWarning,
-                stacklevel=7,
-            )
-
-    def _warn_at_bound(self, fit: StackPlan) -> None:
+    def _warn_at_bound(self, fit: plan.StackPlan) -> None:
         if not self._logistic or self.prior_min == 0:
             return
         bound = 1.0 / self.prior_min
-        rows = fit.members[0].held_p
-        share = float(np.mean(self._ratio(self.networks_[:1], fit.X[rows]) > 0.8 * bound))
+        ratio = self._ratio(self.networks_[:1], fit.X[fit.members[0].held_p])
+        share = float(np.mean(ratio > 0.8 * bound))
         if share > 0.25:
             warnings.warn(
                 f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
@@ -264,71 +404,11 @@ class PURL(NetworkRepresentation):
             )
 
 
-@with_parameters
-class PNRL(NetworkRepresentation):
-    r"""Representation learning from positives and negatives, by maximising PN-SMI.
-
-    A network with two outputs, :math:`h(x, +1)` and :math:`h(x, -1)` on a shared representation :math:`v(x)`, models
-    :math:`p(x, y) / (p(x) p(y))` by maximising
-
-    .. math:: L(h) = \frac1n \sum_i h(x_i, y_i) - \sum_{y} \frac{\hat p(y)}{2n} \sum_i h^2(x_i, y),
-
-    where PN-SMI is :math:`L - 1/2`. With PU data it takes the unlabelled rows for negatives, as the paper does for
-    comparison. With labelled data it shows how much a PU method could reach at best.
-
-    Parameters
-    ----------
-    n_components : int, default=20
-    hidden : tuple of int, default=(60,)
-    head_hidden : tuple of int or "auto", default="auto"
-    update, preset, optimizer, learning_rate, schedule, weight_decay, gradient_noise, clip_norm, dropout, max_epochs,
-    early_stopping, patience, tol, batch_size, validation_fraction, n_starts, standardize, device, dtype, checkpoint,
-    random_state, verbose
-        As for :class:`~purely.representation.PURL`.
-    n_ensemble : int, default=1
-        Networks, of which the one of largest held-out L gives the representation.
-
-    Attributes
-    ----------
-    information_ : float
-        PN-SMI :math:`L - 1/2` on rows held out, the mean over the networks.
-    class_prior_ : float
-        Share of positives among the rows, :math:`\hat p(y = +1)`.
-    components_ : ndarray of shape (n_components, n_features)
-        Only where `hidden` is empty: directions of unit length, in the units of the columns.
-    networks_, best_network_, held_out_objective_, train_objective_, history_, classes_, n_components_, n_features_in_
-        As for PURL; the objectives are :math:`-L`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from purely.representation import PNRL
-    >>> rng = np.random.default_rng(0)
-    >>> y = np.repeat([1, -1], 200)
-    >>> X = rng.normal(size=(400, 2)) + 2.0 * y[:, None] * [1.0, 0.0]
-    >>> model = PNRL(n_components=2, max_epochs=50, random_state=0, device="cpu").fit(X, y)
-    >>> bool(0.3 < model.information_ < 0.5)  # 0.5 is all there is with two classes of equal size
-    True
-    """
-
-    n_ensemble: int = 1
-
-    def score(self, X: Matrix, y: ArrayLike) -> float:
-        """L of the best network on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
-        check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
-        h = by_blocks(self.networks_[self.best_network_], X)
-        positive = labels.positive
-        shares = np.array([self.class_prior_, 1.0 - self.class_prior_])
-        linear = shares @ [h[positive, 0].mean(), h[~positive, 1].mean()]
-        square = shares[0] * (h[positive] ** 2).mean(axis=0) + shares[1] * (h[~positive] ** 2).mean(axis=0)
-        return float(linear - 0.5 * shares @ square)
-
-    def _loss(self, values: Mapping[str, Any], labels: PULabels) -> Loss:
-        from purely.nn.losses import PNSquaredLoss
-
-        return PNSquaredLoss(float(labels.positive.mean()))
-
-    def _judge(self, preparation: PreparedFit, kept: list[TrainedMember]) -> None:
-        self.class_prior_ = float(preparation.labels.positive.mean())
-        self.information_ = float(np.mean([-t.held_j for t in kept]) - 0.5)
+def _warn_overfitting(seen: float, held: float) -> None:
+    warnings.warn(
+        f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
+        f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
+        "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
+        OverfittingWarning,
+        stacklevel=7,
+    )

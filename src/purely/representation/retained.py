@@ -3,7 +3,7 @@ r"""How much of the information a representation keeps: PU-SMI(v(x)) / PU-SMI(x)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from purely.notebook import Sentence
 from purely.smi.analytic import PUSMI
 from purely.smi.inference import captured_information, row_contributions
 from purely.typing import Estimator, Matrix
+
+#: A fitted transformer, a function of the rows, or what they become.
+Representation: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class InformationRetained(Sentence):
 
 
 def information_retained(
-    representation: Any,
+    representation: Representation,
     X: Matrix,
     y: ArrayLike,
     *,
@@ -113,7 +116,7 @@ def information_retained(
     return InformationRetained(share, error, share - z * error, share + z * error, float(level), *information)
 
 
-def _represent(representation: Any, X: Matrix) -> Any:
+def _represent(representation: Representation, X: Matrix) -> Matrix:
     if hasattr(representation, "transform"):
         return representation.transform(X)
     if callable(representation):

@@ -5,24 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from contextlib import closing
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from purely.scale.scorer import BatchScorer
+from purely.scale.scorer import BatchScorer, Model
 
 __all__ = ["predict_frame", "read_folder"]
 
+#: A data frame of Dask; its parts are of pandas.
+DaskFrame: TypeAlias = Any
+
 
 def predict_frame(
-    frame: Any,
-    model: Any,
+    frame: DaskFrame,
+    model: Model,
     *,
     keep: Sequence[str] = (),
     exact: bool = False,
     threshold: float | None = None,
-) -> Any:
+) -> DaskFrame:
     """Score a Dask data frame, partition by partition; nothing is computed yet.
 
     Parameters
@@ -65,7 +69,7 @@ def predict_frame(
     return frame.map_partitions(scorer, meta=meta, enforce_metadata=False)
 
 
-def read_folder(folder: str | os.PathLike[str], columns: Sequence[str] | None = None, **options: Any) -> Any:
+def read_folder(folder: str | os.PathLike[str], columns: Sequence[str] | None = None, **options: Any) -> DaskFrame:
     r"""A Dask data frame of a folder of Parquet, CSV and Arrow files, a partition for each file.
 
     Columns of CSV files are text, as :class:`purely.tables.TableEncoder` takes them. A file that cannot be read is
@@ -103,7 +107,7 @@ def read_folder(folder: str | os.PathLike[str], columns: Sequence[str] | None = 
     return dd.from_map(_read_file, files, columns=columns, options=options, meta=meta, enforce_metadata=False)
 
 
-def _read_file(file: Any, columns: Sequence[str] | None, options: dict[str, Any], most: int | None = None) -> Any:
+def _read_file(file: Any, columns: Sequence[str] | None, options: dict[str, Any], most: int | None = None) -> DaskFrame:
     import pyarrow as pa
 
     from purely.tables import open_table
@@ -111,10 +115,6 @@ def _read_file(file: Any, columns: Sequence[str] | None, options: dict[str, Any]
 
     with closing(PlacedSource(open_table(file.path, **options), file.keys)) as source:
         wanted = list(source.names if columns is None else columns)
-        batches = []
-        for batch in source.batches(wanted):
-            batches.append(batch)
-            if most is not None:
-                break
+        batches = list(islice(source.batches(wanted), most))
         schema = pa.schema([source.schema.field(name) for name in wanted])
         return pa.Table.from_batches(batches, schema if not batches else None).to_pandas()

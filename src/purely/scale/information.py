@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from sklearn.base import clone
 
 from purely.checks import draw_seed
-from purely.folds import row_keys
-from purely.scale.parts import reduce_parts, rows_of
-from purely.scale.prior import Drawn, Encode
+from purely.scale.parts import Encode, Part, Pool, add, reduce_parts, rows_of
+from purely.scale.prior import draw_pool
 from purely.smi import PUSMI
 from purely.smi.objective import BasisSums
 
@@ -21,7 +17,7 @@ __all__ = ["pool_information"]
 CENTRE_ROWS = 10_000
 
 
-def pool_information(positives: Any, pool: Any, *, estimator: PUSMI | None = None, encode: Encode = None) -> PUSMI:
+def pool_information(positives: Part, pool: Pool, *, estimator: PUSMI | None = None, encode: Encode = None) -> PUSMI:
     """Estimate the information of a pool in parts.
 
     Centres are drawn from the rows of the lowest keys, a random sample that does not depend on the parts. Everything
@@ -59,27 +55,13 @@ def pool_information(positives: Any, pool: Any, *, estimator: PUSMI | None = Non
         model.set_params(random_state=seed)  # every part has to deal the same folds
     P = rows_of(positives, None, encode)
     if model.centers is None and not callable(model.basis):
-        drawn = reduce_parts(pool, _draw, Drawn.merge, (encode, seed, CENTRE_ROWS))
-        first = clone(model).partial_fit(drawn.X, np.zeros(len(drawn.X)), classes=[0, 1])
-        model.set_params(centers=first.centers_)
-    sums = reduce_parts(pool, _sums, _add, (encode, model))
+        rows = draw_pool(pool, encode, seed, CENTRE_ROWS).X
+        model.set_params(centers=clone(model).partial_fit(rows, np.zeros(len(rows)), classes=[0, 1]).centers_)
+    sums = reduce_parts(pool, _sums, add, (encode, model))
     return model.partial_fit(P, np.ones(len(P)), classes=[0, 1]).add_sums(sums)
 
 
-def _draw(part: Any, number: int, shared: tuple[Encode, int, int]) -> Drawn:
-    encode, seed, most = shared
-    X = rows_of(part, number, encode)
-    return Drawn.of(X, row_keys(X, seed), most)
-
-
-def _sums(part: Any, number: int, shared: tuple[Encode, PUSMI]) -> BasisSums:
+def _sums(part: Part, number: int, shared: tuple[Encode, PUSMI]) -> BasisSums:
     encode, model = shared
     X = rows_of(part, number, encode)
     return clone(model).partial_fit(X, np.zeros(len(X)), classes=[0, 1]).sums_
-
-
-def _add(sums: Sequence[BasisSums]) -> BasisSums:
-    total = sums[0]
-    for each in sums[1:]:
-        total = total + each
-    return total

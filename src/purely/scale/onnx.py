@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 import onnx
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from onnx import TensorProto, helper, numpy_helper
 
 from purely.calibration import ScoreCalibration
 from purely.classifiers import DistilledPUClassifier, PUClassifier
 from purely.classifiers.distilled import NetworkScore
-from purely.classifiers.imitation import Imitation
 from purely.collapsed import KernelScore, LinearScore, TreeScore
 from purely.crossfit import LARGEST_LOG_ODDS, LARGEST_LOG_RATIO
+from purely.nn.fitted import NetworkArrays
 from purely.tables import TableEncoder
 from purely.tables.cells import LARGEST
 from purely.typing import Floats
@@ -77,16 +77,18 @@ def to_onnx(model: Any, *, exact: bool = False) -> onnx.ModelProto:
         names = ", ".join(type(step).__name__ for step in steps)
         raise TypeError(f"a pipeline must be a TableEncoder and a classifier to be exported; {names} were given.")
     graph = _Graph()
-    rows, columns = ("X", None) if encoder is None else _encoded(graph, encoder)
-    width = classifier.n_features_in_ if columns is None else len(columns)
-    if columns is None:
-        columns = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
+    if encoder is None:
+        rows, columns = "X", [str(name) for name in getattr(classifier, "feature_names_in_", [])]
+        width = classifier.n_features_in_
+    else:
+        rows, columns = _encoded(graph, encoder)
+        width = len(columns)
     graph.add("Identity", [_log_odds(graph, classifier, rows)], "score")
     graph.add("Sigmoid", ["score"], "probability")
     return graph.finish(width, columns)
 
 
-def _distilled(classifier: Any, exact: bool) -> DistilledPUClassifier:
+def _distilled(classifier: object, exact: bool) -> DistilledPUClassifier:
     if isinstance(classifier, PUClassifier):
         classifier = getattr(classifier, "distilled_", None) or classifier.distil()
     if not isinstance(classifier, DistilledPUClassifier):
@@ -98,10 +100,10 @@ class _Graph:
     """Nodes and constants, added one after another; every value is known by its name."""
 
     def __init__(self) -> None:
-        self.nodes: list[Any] = []
-        self.constants: list[Any] = []
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
 
-    def constant(self, value: Any, dtype: Any = np.float64) -> str:
+    def constant(self, value: ArrayLike, dtype: type[np.generic] = np.float64) -> str:
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(value, dtype=dtype), name))
         return name
@@ -111,13 +113,13 @@ class _Graph:
         self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
         return name
 
-    def plus(self, value: str, constant: Any) -> str:
+    def plus(self, value: str, constant: ArrayLike) -> str:
         return self.add("Add", [value, self.constant(constant)])
 
-    def times(self, value: str, constant: Any) -> str:
+    def times(self, value: str, constant: ArrayLike) -> str:
         return self.add("Mul", [value, self.constant(constant)])
 
-    def product(self, value: str, weights: Any) -> str:
+    def product(self, value: str, weights: ArrayLike) -> str:
         return self.add("MatMul", [value, self.constant(weights)])
 
     def within(self, value: str, low: float, high: float) -> str:
@@ -155,11 +157,9 @@ def _encoded(graph: _Graph, encoder: TableEncoder) -> tuple[str, list[str]]:
     scaled = graph.times(graph.plus(filled, -np.array(centre)), 1.0 / np.array(scale))
     missing = graph.add("Cast", [graph.add("Not", [usable])], to=TensorProto.DOUBLE)
     both = graph.add("Concat", [scaled, missing], axis=1)
-    order = [
-        place + len(plans) * is_missing
-        for place, plan in enumerate(plans)
-        for is_missing in (*(0 for _ in plan.places), *([1] * plan.missing))
-    ]
+    order: list[int] = []
+    for place, plan in enumerate(plans):
+        order += [place] * len(plan.places) + [place + len(plans)] * plan.missing
     return graph.add("Gather", [both, graph.constant(order, np.int64)], axis=1), [plan.name for plan in plans]
 
 
@@ -167,8 +167,9 @@ def _encoded(graph: _Graph, encoder: TableEncoder) -> tuple[str, list[str]]:
 
 
 def _log_odds(graph: _Graph, classifier: DistilledPUClassifier, rows: str) -> str:
-    if classifier.imitation_ is not None:
-        return _imitation(graph, classifier.imitation_, rows)
+    if (imitation := classifier.imitation_) is not None:
+        found = _network(graph, imitation.network, graph.plus(rows, -imitation.offset))
+        return graph.within(found, imitation.low, imitation.high)
     total = ""
     for member in classifier.members_:
         score = _score(graph, member.score, member.name, rows)
@@ -177,7 +178,7 @@ def _log_odds(graph: _Graph, classifier: DistilledPUClassifier, rows: str) -> st
     return graph.plus(_calibrated(graph, classifier._final, total), classifier._population_shift())
 
 
-def _score(graph: _Graph, score: Any, name: str, rows: str) -> str:
+def _score(graph: _Graph, score: object, name: str, rows: str) -> str:
     match score:
         case LinearScore():
             found = graph.plus(graph.product(rows, score.coef), score.intercept)
@@ -187,7 +188,7 @@ def _score(graph: _Graph, score: Any, name: str, rows: str) -> str:
         case TreeScore():
             return _trees(graph, score, rows)
         case NetworkScore():
-            outputs = [_layers(graph, (*network.encoder, *network.head), rows) for network in score.networks]
+            outputs = [_network(graph, network, rows) for network in score.networks]
             total = graph.add("Sum", outputs)
             return graph.times(total, 1.0 / len(outputs))
     raise TypeError(f"member {name!r} of the stack is a model of its own kind, which the ONNX export does not know.")
@@ -236,18 +237,12 @@ def _trees(graph: _Graph, score: TreeScore, rows: str) -> str:
     return graph.within(graph.plus(total, score.constant), -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
 
 
-def _doubles(values: Floats) -> Any:
+def _doubles(values: Floats) -> onnx.TensorProto:
     return numpy_helper.from_array(np.asarray(values, dtype=np.float64), "values")
 
 
-def _imitation(graph: _Graph, imitation: Imitation, rows: str) -> str:
-    network = imitation.network
-    found = _layers(graph, (*network.encoder, *network.head), graph.plus(rows, -imitation.offset))
-    return graph.within(found, imitation.low, imitation.high)
-
-
-def _layers(graph: _Graph, layers: tuple[tuple[NDArray[Any], NDArray[Any], bool], ...], rows: str) -> str:
-    for weights, bias, relu in layers:
+def _network(graph: _Graph, network: NetworkArrays, rows: str) -> str:
+    for weights, bias, relu in (*network.encoder, *network.head):
         rows = graph.plus(graph.product(rows, weights), bias)
         rows = graph.add("Relu", [rows]) if relu else rows
     return graph.add("Squeeze", [rows, graph.constant([1], np.int64)])

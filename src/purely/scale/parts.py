@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import operator
 import warnings
 from collections.abc import Callable, Sequence
+from functools import reduce
 from importlib.util import find_spec
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from purely.checks import dense, refuse_huge
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
-__all__ = ["reduce_parts", "rows_of"]
+__all__ = ["Encode", "Part", "Pool", "add", "reduce_parts", "rows_of"]
+
+#: A part of a pool: an array, a data frame, or what stands for one in Dask.
+Part: TypeAlias = Any
+#: A Dask data frame or array, a list of delayed parts, or a list of arrays or frames.
+Pool: TypeAlias = Any
+#: Makes a matrix of a part.
+Encode: TypeAlias = Callable[[Part], Matrix] | None
 
 T = TypeVar("T")
+Shared = TypeVar("Shared")
 
 #: Results that are merged at a time: few, so that no worker holds many of them.
 MERGED_AT_ONCE = 8
 
 
-def reduce_parts(pool: Any, task: Callable[[Any, int, Any], T], merge: Callable[[Sequence[T]], T], shared: Any) -> T:
+def reduce_parts(
+    pool: Pool, task: Callable[[Part, int, Shared], T], merge: Callable[[Sequence[T]], T], shared: Shared
+) -> T:
     """Do something to every part of a pool, and merge what comes out.
 
     Parameters
@@ -60,12 +72,16 @@ def reduce_parts(pool: Any, task: Callable[[Any, int, Any], T], merge: Callable[
     return total
 
 
-def rows_of(part: Any, number: int | None, encode: Callable[[Any], Any] | None) -> Floats:
+def add(found: Sequence[T]) -> T:
+    """The sum of what parts gave."""
+    return reduce(operator.add, found)
+
+
+def rows_of(part: Part, number: int | None, encode: Encode) -> Floats:
     """The rows of a part as a matrix; what is wrong with it is said with the part's number."""
     where = "the positives" if number is None else f"part {number} of the pool"
     try:
-        found = part if encode is None else encode(part)
-        X = dense(found)
+        X = dense(part if encode is None else encode(part))
         if X.ndim != 2:
             raise ValueError(f"rows and columns are needed, and there are {X.ndim} axes")
         if not np.isfinite(X).all():

@@ -9,9 +9,8 @@ share of positives is read off their sum as on one machine (:class:`purely.Class
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -24,13 +23,11 @@ from purely.folds import Folds, row_keys
 from purely.prior import ClassPrior
 from purely.prior.ratio import resolve_models, stack_ratios
 from purely.prior.scores import ScoreTable
-from purely.scale.parts import reduce_parts, rows_of
+from purely.scale.parts import Encode, Part, Pool, add, reduce_parts, rows_of
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Keys, Mask
+from purely.typing import Estimator, Floats, Keys, Mask
 
 __all__ = ["pool_prior"]
-
-Encode = Callable[[Any], Any] | None
 
 #: Rows that a part scores at a time: many, since trees walk many rows of a fold faster.
 BLOCK_ROWS = 1 << 18
@@ -116,8 +113,8 @@ class FoldScorer:
 
 
 def pool_prior(
-    positives: Any,
-    pool: Any,
+    positives: Part,
+    pool: Pool,
     *,
     estimator: ClassPrior | None = None,
     encode: Encode = None,
@@ -159,14 +156,14 @@ def pool_prior(
     prior = clone(estimator) if estimator is not None else ClassPrior()
     n_folds, seed = check_number("cv", prior.cv, 2, integer=True), draw_seed(prior.random_state)
     P = rows_of(positives, None, encode)
-    drawn = reduce_parts(pool, _draw, Drawn.merge, (encode, seed, 2 * most_rows))
+    drawn = draw_pool(pool, encode, seed, 2 * most_rows)
     if drawn.X.shape[1] != P.shape[1]:
         raise ValueError(f"the pool has {drawn.X.shape[1]} columns and the positives have {P.shape[1]}.")
     with one_blas_thread():
         scorer, known = _train(prior, P, drawn, n_folds, seed, most_rows)
         positive = np.arange(known.size) < len(P)
         table = ScoreTable.from_scores(known[positive], known[~positive])
-        count_u = reduce_parts(pool, _count, _add, (encode, scorer, table.score))
+        count_u = reduce_parts(pool, _count, add, (encode, scorer, table.score))
     return prior.fit_table(ScoreTable(table.score, table.count_p, count_u), n_features=P.shape[1])
 
 
@@ -194,26 +191,26 @@ def _train(
     return scorer, np.round(found.score, DIGITS)
 
 
-def _fit(model: Any, X: Floats, positive: Mask) -> Score:
+def _fit(model: Estimator, X: Floats, positive: Mask) -> Score:
     n_p = int(np.count_nonzero(positive))
-    fitted = clone(model, safe=False).fit(X, positive.astype(np.intp))
-    return collapse(fitted, (n_p, positive.size - n_p))
+    return collapse(clone(model, safe=False).fit(X, positive.astype(np.intp)), (n_p, positive.size - n_p))
 
 
-def _draw(part: Any, number: int, shared: tuple[Encode, int, int]) -> Drawn:
+def draw_pool(pool: Pool, encode: Encode, seed: int, most: int) -> Drawn:
+    """Rows of a pool of the lowest keys."""
+    return reduce_parts(pool, _draw, Drawn.merge, (encode, seed, most))
+
+
+def _draw(part: Part, number: int, shared: tuple[Encode, int, int]) -> Drawn:
     encode, seed, most = shared
     X = rows_of(part, number, encode)
     return Drawn.of(X, row_keys(X, seed), most)
 
 
-def _count(part: Any, number: int, shared: tuple[Encode, FoldScorer, Floats]) -> Floats:
+def _count(part: Part, number: int, shared: tuple[Encode, FoldScorer, Floats]) -> Floats:
     """Rows of a part in each cell of the table, the highest first; what lies below the lowest cell counts there."""
     encode, scorer, lower_ends = shared
     rising = lower_ends[::-1]
     score = scorer(rows_of(part, number, encode))
     cell = np.maximum(np.searchsorted(rising, score, side="right") - 1, 0)
     return np.bincount(cell, minlength=rising.size)[::-1].astype(np.float64)
-
-
-def _add(counts: Sequence[Floats]) -> Floats:
-    return np.asarray(np.sum(counts, axis=0))

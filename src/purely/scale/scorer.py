@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 
 from purely.classifiers.thresholds import check_threshold
@@ -17,6 +18,11 @@ from purely.crossfit import model_says
 from purely.persistence import load
 
 __all__ = ["BatchScorer"]
+
+#: A data frame, a ``pyarrow.Table``, a dictionary of arrays by column or an array.
+Batch: TypeAlias = Any
+#: A fitted estimator, which may be a pipeline.
+Model: TypeAlias = Any
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class BatchScorer:
     (['name', 'score', 'probability', 'label'], [1, 0])
     """
 
-    model: Any
+    model: str | os.PathLike[str] | Model
     keep: tuple[str, ...] = ()
     exact: bool = False
     threshold: float | None = None
@@ -66,7 +72,7 @@ class BatchScorer:
             object.__setattr__(self, "model", path)
             _loaded(path, _stamp(path))  # a file that cannot be read is found out here
 
-    def __call__(self, batch: Any) -> Any:
+    def __call__(self, batch: Batch) -> Batch:
         """Score a batch.
 
         Parameters
@@ -77,35 +83,26 @@ class BatchScorer:
         -------
         The same kind of batch with the columns of `keep`, and score (log-odds), probability and label.
         """
-        model = self._model()
-        log_odds = _log_odds(model, _rows(model, batch, self.keep))
+        model: Model = _loaded(self.model, _stamp(self.model)) if isinstance(self.model, Path) else self.model
+        steps = list(getattr(model, "steps", [("classifier", model)]))
+        threshold = getattr(steps[-1][1], "threshold", 0.5) if self.threshold is None else self.threshold
+        distilled = None if self.exact else getattr(steps[-1][1], "distilled_", None)
+        if distilled is not None:
+            model = type(model)([*steps[:-1], ("classifier", distilled)]) if hasattr(model, "steps") else distilled
+        rows = _rows(model, batch, self.keep)
+        log_odds = model_says(model, rows, "log-odds") if len(rows) else np.empty(0)
         probability = np.asarray(expit(log_odds))
-        found = {"score": log_odds, "probability": probability}
-        found["label"] = (probability > self._threshold(model)).astype(np.int8)
-        return _like(batch, self.keep, found)
+        label = (probability > check_threshold(threshold)).astype(np.int8)
+        return _like(batch, self.keep, {"score": log_odds, "probability": probability, "label": label})
 
-    def each(self, batches: Iterable[Any]) -> Iterator[Any]:
+    def each(self, batches: Iterable[Batch]) -> Iterator[Batch]:
         """Score batches one after another, as Spark's ``mapInPandas`` asks for."""
         for batch in batches:
             yield self(batch)
 
-    def _model(self) -> Any:
-        model = _loaded(self.model, _stamp(self.model)) if isinstance(self.model, Path) else self.model
-        last = model.steps[-1][1] if hasattr(model, "steps") else model
-        distilled = None if self.exact else getattr(last, "distilled_", None)
-        if distilled is None:
-            return model
-        return type(model)([*model.steps[:-1], ("classifier", distilled)]) if hasattr(model, "steps") else distilled
-
-    def _threshold(self, model: Any) -> float:
-        if self.threshold is not None:
-            return check_threshold(self.threshold)
-        last = model.steps[-1][1] if hasattr(model, "steps") else model
-        return check_threshold(getattr(last, "threshold", 0.5))
-
 
 @lru_cache(maxsize=4)
-def _loaded(path: Path, stamp: tuple[int, int]) -> Any:
+def _loaded(path: Path, stamp: tuple[int, int]) -> Model:
     """The model of a file, once a process; a file that was written anew is loaded anew."""
     return load(path)
 
@@ -118,11 +115,7 @@ def _stamp(path: Path) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
-def _log_odds(model: Any, rows: Any) -> Any:
-    return model_says(model, rows, "log-odds") if len(rows) else np.empty(0)
-
-
-def _rows(model: Any, batch: Any, keep: tuple[str, ...]) -> Any:
+def _rows(model: Model, batch: Batch, keep: tuple[str, ...]) -> Batch:
     """The columns that the model was trained on, as a frame; an array as it is."""
     first = model.steps[0][1] if hasattr(model, "steps") else model
     names = getattr(first, "feature_names_in_", None)
@@ -138,7 +131,7 @@ def _rows(model: Any, batch: Any, keep: tuple[str, ...]) -> Any:
     return chosen if names is not None else chosen.to_numpy()
 
 
-def _as_frame(batch: Any) -> Any:
+def _as_frame(batch: Batch) -> Batch:
     if isinstance(batch, Mapping):
         import pandas as pd
 
@@ -146,7 +139,7 @@ def _as_frame(batch: Any) -> Any:
     return batch.to_pandas() if hasattr(batch, "to_pandas") else batch
 
 
-def _like(batch: Any, keep: tuple[str, ...], found: dict[str, Any]) -> Any:
+def _like(batch: Batch, keep: tuple[str, ...], found: dict[str, NDArray[np.generic]]) -> Batch:
     """What was found, beside the columns that are kept, as the kind of batch that was given."""
     if isinstance(batch, np.ndarray):
         return found

@@ -12,7 +12,7 @@ from purely.labels import check_scenario
 from purely.smi.inference import InformationInterval, SMIInterval, fold_interaction_variance, information_interval
 from purely.smi.linear import LinearRatio
 from purely.smi.model_choice import Equations, Moments, class_means, population_weights, positive_mean
-from purely.smi.objective import information_from_objective, pn_smi, pu_objective, smi_from_information
+from purely.smi.objective import information_from_objective, pn_smi, ratio_objective, smi_from_information
 from purely.typing import Floats, Mask, Matrix
 
 
@@ -156,8 +156,7 @@ class PUSMI(LinearRatio):
         ``cv=StratifiedKFold(5, shuffle=True)``. If ``cv`` is a number there, folds are blocks of adjacent rows.
         """
         check_is_fitted(self, "coef_")
-        w, positive = self._ratio_and_labels(X, y)
-        return -pu_objective(w[positive], w if self._second_of_positives() else w[~positive])
+        return -ratio_objective(*self._ratio_and_labels(X, y), check_scenario(self.scenario))
 
     def _ratio_and_labels(self, X: Matrix, y: ArrayLike) -> tuple[Floats, Mask]:
         X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)

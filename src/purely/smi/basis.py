@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from purely.checks import LARGEST_VALUE, dense
@@ -21,11 +22,14 @@ _BLOCK_ELEMENTS = 1 << 17
 _N_BANDWIDTHS = 9
 _BANDWIDTH_DECADES = 1.0
 
-#: Calls a function with each of a list of arguments.
-Runner = Callable[[Callable[..., None], list[tuple[Any, ...]]], None]
+#: Arguments of one call after another, and what calls a function with each of them.
+Calls: TypeAlias = Sequence[tuple[bool | int, ...]]
+Runner: TypeAlias = Callable[[Callable[..., None], Calls], None]
+#: A basis of the user's own.
+Function: TypeAlias = Callable[[Matrix], ArrayLike]
 
 
-def in_turn(task: Callable[..., None], arguments: list[tuple[Any, ...]]) -> None:
+def in_turn(task: Callable[..., None], arguments: Calls) -> None:
     """Call a function with each of a list of arguments, one after another."""
     for each in arguments:
         task(*each)
@@ -97,7 +101,7 @@ class GaussianBases(Bases):
 
     @classmethod
     def about(
-        cls, centers: Floats, bandwidths: Floats | None, intercept: bool, *, sparse: bool, rows: Any = None
+        cls, centers: Floats, bandwidths: Floats | None, intercept: bool, *, sparse: bool, rows: Matrix | None = None
     ) -> GaussianBases:
         """Functions about centres; without bandwidths, nine from a tenth to ten times the centres' median distance.
 
@@ -142,12 +146,12 @@ class UserBasis(Bases):
 
     bandwidths = None
 
-    function: Callable[[Any], Any]
+    function: Function
     n_functions: int
     n_bases: int = 1
 
     @classmethod
-    def probe(cls, function: Callable[[Any], Any], X: Matrix) -> UserBasis:
+    def probe(cls, function: Function, X: Matrix) -> UserBasis:
         """Find the number of functions from two rows of `X`."""
         return cls(function, _check_basis(function, X[:2]).shape[1])
 
@@ -159,7 +163,7 @@ class UserBasis(Bases):
         yield phi
 
 
-def _check_basis(function: Callable[[Any], Any], X: Matrix) -> Floats:
+def _check_basis(function: Function, X: Matrix) -> Floats:
     phi = np.asarray(function(X), dtype=np.float64)
     if phi.ndim != 2 or phi.shape[0] != X.shape[0] or phi.shape[1] == 0:
         raise ValueError(
@@ -171,7 +175,7 @@ def _check_basis(function: Callable[[Any], Any], X: Matrix) -> Floats:
 
 
 def squared_distances(
-    X: Matrix, centers: Any, origin: Floats | None = None, norms: tuple[Floats, Floats] | None = None
+    X: Matrix, centers: Matrix, origin: Floats | None = None, norms: tuple[Floats, Floats] | None = None
 ) -> Floats:
     r"""Squared distances :math:`\|x_i - c_\ell\|^2`, shape (n, b), never negative; `norms` are squared, if known."""
     rows = X if origin is None else np.asarray(X, dtype=np.float64) - origin
@@ -203,7 +207,7 @@ def row_blocks(rows: Indices, n_functions: int, n_columns: int) -> Iterator[Indi
         yield rows[start : start + step]
 
 
-def check_grid(name: str, values: Any, *, positive: bool) -> Floats:
+def check_grid(name: str, values: ArrayLike, *, positive: bool) -> Floats:
     """A number or a list of numbers as a sorted array; `positive` says whether zero is refused."""
     try:
         given = np.atleast_1d(np.asarray(values))

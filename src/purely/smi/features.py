@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,12 +55,9 @@ class FeatureRanking(Sentence):
     def __str__(self) -> str:
         width = max(len(name) for name in self.names)
         head = f"{'':{width}}  {'alone':>8} {'error':>7}  {'loss':>8} {'error':>7}"
-        rows = [
-            f"{name:{width}}  {a:8.4f} {ae:7.4f}  {b:8.4f} {be:7.4f}"
-            for name, a, ae, b, be in zip(
-                self.names, self.alone, self.alone_error, self.loss, self.loss_error, strict=True
-            )
-        ]
+        columns = self.names, self.alone, self.alone_error, self.loss, self.loss_error
+        form = f"{{:{width}}}  {{:8.4f}} {{:7.4f}}  {{:8.4f}} {{:7.4f}}"
+        rows = [form.format(*row) for row in zip(*columns, strict=True)]
         return "\n".join([head, *rows])
 
 
@@ -182,7 +178,7 @@ def _moments(X: Matrix) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
-def _check_groups(groups: Any, columns: list[str]) -> dict[str, Indices]:
+def _check_groups(groups: object, columns: list[str]) -> dict[str, Indices]:
     if groups is None:
         return {name: np.array([j]) for j, name in enumerate(columns)}
     if not isinstance(groups, Mapping):
@@ -192,16 +188,13 @@ def _check_groups(groups: Any, columns: list[str]) -> dict[str, Indices]:
         if isinstance(chosen, str) or not isinstance(chosen, Iterable):
             raise TypeError(f"groups: {name!r} must name a list of columns; {chosen!r} was given.")
         picked = [columns.index(c) if isinstance(c, str) and c in columns else c for c in chosen]
-        bad = [c for c in picked if not _is_column(c, len(columns))]
+        bad = [
+            c for c in picked if type(c) is bool or not isinstance(c, (int, np.integer)) or not 0 <= c < len(columns)
+        ]
         if bad or not picked:
             what = f"column {bad[0]!r}, which X does not have" if bad else "no columns"
             raise ValueError(f"groups: {name!r} names {what}; X has {len(columns)} columns.")
-        members[str(name)] = np.array(sorted({int(c) for c in picked}), dtype=np.intp)
+        members[str(name)] = np.unique(np.array(picked, dtype=np.intp))
     if not members:
         raise ValueError("groups is empty; name at least one group of columns.")
     return members
-
-
-def _is_column(value: Any, n_columns: int) -> bool:
-    is_number = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return is_number and 0 <= int(value) < n_columns

@@ -42,7 +42,7 @@ from purely.checks import RandomState, check_number, draw_seed, level_to_z
 from purely.class_prior import check_class_prior
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.notebook import Sentence
-from purely.smi.objective import information_from_objective, pu_objective
+from purely.smi.objective import information_from_objective, ratio_objective
 from purely.typing import Floats, Mask
 
 
@@ -133,7 +133,7 @@ def _check_rows(ratio: ArrayLike, positive: ArrayLike) -> tuple[Floats, Mask]:
 
 def captured_information(w: Floats, positive: Mask, scenario: Scenario) -> float:
     """The information -J - 1/2 of a ratio, from its values at rows of which those of p(x) depend on the scenario."""
-    return information_from_objective(pu_objective(w[positive], w if scenario == "single-sample" else w[~positive]))
+    return information_from_objective(ratio_objective(w, positive, scenario))
 
 
 def row_contributions(w: Floats, positive: Mask, scenario: Scenario) -> Floats:
@@ -249,19 +249,14 @@ def bootstrap_information(
     level_to_z(level)
     check_number("n_resamples", n_resamples, 2, integer=True)
     rng = np.random.default_rng(draw_seed(random_state))
-    w_p, w_u = w[mask], w[~mask]
-    n_p, n_u = w_p.size, w_u.size
     draws = np.empty(n_resamples)
     for b in range(n_resamples):
         if scenario == "single-sample":
             rows = rng.integers(0, w.size, w.size)
-            picked = w[rows]
-            chosen = mask[rows]
-            first = picked[chosen].mean() if chosen.any() else 0.0
-            draws[b] = first - 0.5 * np.mean(picked**2) - 0.5
+            w_p, w_u = w[rows][mask[rows]], w[rows]
         else:
-            first = w_p[rng.integers(0, n_p, n_p)].mean()
-            draws[b] = first - 0.5 * np.mean(w_u[rng.integers(0, n_u, n_u)] ** 2) - 0.5
+            w_p, w_u = (kind[rng.integers(0, kind.size, kind.size)] for kind in (w[mask], w[~mask]))
+        draws[b] = (w_p.mean() if w_p.size else 0.0) - 0.5 * np.mean(w_u**2) - 0.5
     value = captured_information(w, mask, scenario)
     low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0])
     return InformationInterval(value, float(draws.std(ddof=1)), float(low), float(high), float(level))

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,7 +21,7 @@ from purely.exceptions import SearchBoundWarning
 from purely.folds import deal_folds, stream_folds
 from purely.labels import PULabels, read_labels
 from purely.smi import model_choice
-from purely.smi.basis import Bases, GaussianBases, UserBasis, check_grid, draw_centers
+from purely.smi.basis import Bases, Calls, Function, GaussianBases, UserBasis, check_grid, draw_centers
 from purely.smi.objective import BasisSums, linear_objective, ridge_solution
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Indices, Mask, Matrix
@@ -33,7 +33,7 @@ class LinearRatio(PUEstimator):
 
     _supervised = False
 
-    basis: str | Callable[[Any], ArrayLike] = "gaussian"
+    basis: str | Function = "gaussian"
     n_centers: int = number(default=100, low=1, integer=True)
     centers: ArrayLike | None = None
     bandwidth: ArrayLike | None = parameter(default=None, check=partial(check_grid, positive=True))
@@ -70,15 +70,12 @@ class LinearRatio(PUEstimator):
         X, labels = self._validate_fit(X, y)
         with one_blas_thread():
             self._seed = draw_seed(self.random_state)
-            if folds is None:
-                dealt = deal_folds(X, labels.positive, self.cv, self._seed).number
-            else:
-                dealt = _check_folds(folds, labels)
-            self._start(X, labels, n_folds=int(dealt.max()) + 1)
-            self._bases.add_rows(self.sums_, X, labels.positive, dealt, self._run)
+            own = None if folds is None else _check_folds(folds, labels)
+            self.folds_ = deal_folds(X, labels.positive, self.cv, self._seed).number if own is None else own
+            self._start(X, labels, n_folds=int(self.folds_.max()) + 1)
+            self._bases.add_rows(self.sums_, X, labels.positive, self.folds_, self._run)
             solved = self._solve()
-            self.folds_ = dealt
-            self.oof_density_ratio_ = self._out_of_fold_ratio(X, dealt)
+            self.oof_density_ratio_ = self._out_of_fold_ratio(X, self.folds_)
             self._after_fit(X, labels.positive, solved)
         return self
 
@@ -177,14 +174,14 @@ class LinearRatio(PUEstimator):
         grid = None if self.bandwidth is None else check_grid("bandwidth", self.bandwidth, positive=True)
         return GaussianBases.about(centers, grid, bool(self.intercept), sparse=hasattr(X, "indptr"), rows=X)
 
-    def _run(self, task: Callable[..., None], arguments: list[tuple[Any, ...]]) -> None:
+    def _run(self, task: Callable[..., None], arguments: Calls) -> None:
         """Call a function with each of the arguments, in `n_jobs` threads; NumPy lets others run while it computes."""
         Parallel(self.n_jobs, require="sharedmem")(delayed(task)(*args) for args in arguments)
 
     def _solve(self) -> model_choice.Moments:
         """Choose the cell, solve on all rows, report the objective in sample and out of fold."""
         equations, widths = self._equations(), self._bases.bandwidths
-        alphas = self._alphas()
+        alphas = model_choice.alpha_grid(self.alpha, float(self.sums_.count.sum(axis=1).min()))
         grid = model_choice.cross_validate(self.sums_, alphas, equations, self._run)
         score_parts, by_fold = -self._combine(grid.parts), -self._combine(grid.by_fold)
         score = score_parts.sum(axis=-1)
@@ -192,7 +189,7 @@ class LinearRatio(PUEstimator):
         self.cv_results_ = model_choice.results_table(widths, alphas, score, by_fold)
         self._chosen, self.alpha_ = s, float(alphas[a])
         self.bandwidth_ = None if widths is None else float(widths[s])
-        self._warn_at_bounds(by_fold, s, a)
+        self._warn_at_bounds(by_fold, alphas, s, a)
         whole = equations.whole(self.sums_)
         solved = [ridge_solution(whole.H[s], h, self.alpha_) for h in whole.h[:, s]]
         self._beta = np.stack([*(2 - len(solved)) * [np.zeros_like(solved[0])], *solved])
@@ -206,9 +203,6 @@ class LinearRatio(PUEstimator):
         self._report(np.array(in_sample), np.sum(parts, axis=0))
         return whole
 
-    def _alphas(self) -> Floats:
-        return model_choice.alpha_grid(self.alpha, float(self.sums_.count.sum(axis=1).min()))
-
     def _combine(self, objective: Floats) -> Floats:
         """One number a cell from the objectives of all ratios."""
         return objective[-1]
@@ -216,7 +210,7 @@ class LinearRatio(PUEstimator):
     def _report(self, in_sample: Floats, out_of_fold: Floats) -> None:
         raise NotImplementedError
 
-    def _warn_at_bounds(self, by_fold: Floats, s: int, a: int) -> None:
+    def _warn_at_bounds(self, by_fold: Floats, alphas: Floats, s: int, a: int) -> None:
         # where nothing is found the smoothest ratio wins and the end of the grid means nothing
         gain = by_fold[s, a] - 0.5
         if gain.mean() <= gain.std(ddof=1) / np.sqrt(gain.size):
@@ -225,7 +219,7 @@ class LinearRatio(PUEstimator):
         if self._bases.bandwidths is not None and model_choice.still_rising(by_fold[:, a], s):
             ends.append(("bandwidth", self._bases.bandwidths, s))
         if self.alpha is not None and model_choice.still_rising(by_fold[s], a):
-            ends.append(("alpha", self._alphas(), a))
+            ends.append(("alpha", alphas, a))
         for name, values, best in ends:
             end = "smallest" if best == 0 else "largest"
             warnings.warn(

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from purely.smi.basis import Runner, check_grid, in_turn
 from purely.smi.objective import BasisSums, linear_objective, ridge_path
-from purely.typing import Floats
+from purely.typing import Floats, Indices
 
 #: Counts of class 0 and class 1 -> what the sums of either class are multiplied by to give a mean over p(x).
 PopulationWeights = Callable[[Floats], Floats]
+#: A column of the table of all cells, by its name.
+Results: TypeAlias = dict[str, Floats | Indices]
 
 
 def population_weights(single_sample: bool) -> PopulationWeights:
@@ -116,7 +119,7 @@ def cross_validate(sums: BasisSums, alphas: Floats, equations: Equations, run: R
     return CrossValidation(parts, by_fold, beta)
 
 
-def alpha_grid(alpha: Any, smaller: float, decades_below: int = 0) -> Floats:
+def alpha_grid(alpha: ArrayLike | None, smaller: float, decades_below: int = 0) -> Floats:
     """The given l2 values, or half decades from one over the smaller sample, or so many decades below, to 10.
 
     Moments of n rows are known to about 1/sqrt(n); l2 values below 1/n leave directions in that hold noise only, and a
@@ -146,7 +149,7 @@ def best_cell(score: Floats) -> tuple[int, int]:
     return int(s), int(a)
 
 
-def results_table(bandwidths: Floats | None, alphas: Floats, score: Floats, by_fold: Floats) -> dict[str, Any]:
+def results_table(bandwidths: Floats | None, alphas: Floats, score: Floats, by_fold: Floats) -> Results:
     """Lay the grid out as scikit-learn's ``cv_results_``: one entry a cell, larger scores are better.
 
     `score` has shape (S, A), `by_fold` (S, A, K).
@@ -154,15 +157,14 @@ def results_table(bandwidths: Floats | None, alphas: Floats, score: Floats, by_f
     n_bases, n_alphas, n_folds = by_fold.shape
     sigma = np.full(n_bases, np.nan) if bandwidths is None else bandwidths
     flat = by_fold.reshape(-1, n_folds)
-    table: dict[str, Any] = {
+    return {
         "param_bandwidth": np.repeat(sigma, n_alphas),
         "param_alpha": np.tile(alphas, n_bases),
         "mean_test_score": score.ravel(),
         "std_test_score": flat.std(axis=1),
         "rank_test_score": (-score.ravel()).argsort(kind="stable").argsort(kind="stable") + 1,
+        **{f"split{k}_test_score": flat[:, k] for k in range(n_folds)},
     }
-    table.update({f"split{k}_test_score": flat[:, k] for k in range(n_folds)})
-    return table
 
 
 def still_rising(score_by_fold: Floats, best: int) -> bool:

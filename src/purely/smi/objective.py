@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purely.class_prior import check_class_prior
-from purely.typing import Floats
+from purely.typing import Floats, Mask
 
 
 def pu_objective(w_positive: ArrayLike, w_unlabelled: ArrayLike) -> float:
@@ -57,6 +57,11 @@ def pu_objective(w_positive: ArrayLike, w_unlabelled: ArrayLike) -> float:
     w_p = np.asarray(w_positive, dtype=np.float64)
     w_u = np.asarray(w_unlabelled, dtype=np.float64)
     return float(0.5 * np.mean(w_u**2) - np.mean(w_p))
+
+
+def ratio_objective(w: Floats, positive: Mask, scenario: str) -> float:
+    """The objective of a ratio from its values at rows; which of them stand for p(x) depends on the scenario."""
+    return pu_objective(w[positive], w if scenario == "single-sample" else w[~positive])
 
 
 def information_from_objective(objective: float) -> float:

@@ -108,10 +108,8 @@ def independence_test(
     kept = _thin(order, labels.positive, max_rows, rng)
     X, positive = X[kept], labels.positive[kept]
     # column 0 is the labelling at hand, the others are permutations of it
-    labellings = np.empty((positive.size, 1 + n_permutations), dtype=np.float32)
-    labellings[:, 0] = positive
-    for b in range(1, 1 + n_permutations):
-        labellings[:, b] = rng.permutation(positive)
+    permuted = (rng.permutation(positive) for _ in range(n_permutations))
+    labellings = np.column_stack([positive, *permuted]).astype(np.float32)
     with one_blas_thread():
         statistics = _standardised(np.concatenate(_informations(X, labellings, n_centers, seed)))
     largest = statistics.max(axis=0)

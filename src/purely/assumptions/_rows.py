@@ -1,4 +1,12 @@
-"""Two samples, or one of which a part was labelled."""
+r"""What the rows say: whether they were drawn as was said, and whether a single column gives the label away.
+
+The area under the ROC curve of a column *x* for labelled against unlabelled rows,
+
+.. math:: A = P(x_P > x_U) + \tfrac12 P(x_P = x_U), \qquad \text{taken as } \max(A, 1 - A),
+
+is 1/2 for a column that says nothing. A column that finds rare positives can reach :data:`STRONG`; beyond :data:`LEAK`
+hardly an unlabelled row looks like a labelled one: more often such a column was filled in because of the label.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +15,18 @@ from typing import get_args
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows, unlabelled_prior
+from purely.assumptions._common import STRICTER, AssumptionCheck, Status, excess, grade, read_rows
 from purely.checks import level_to_z, refuse_length
 from purely.class_prior import KnownPrior, read_prior
 from purely.folds import row_keys
 from purely.labels import PULabels, Scenario, check_scenario, read_labels
-from purely.typing import Matrix
+from purely.typing import Floats, Mask, Matrix
 
 OK: Status = "ok"
+STRONG, LEAK = 0.99, 0.9999
 
 
 def check_sampling(
@@ -64,16 +74,12 @@ def check_sampling(
     """
     scenario = check_scenario(scenario)
     labels = read_labels(y)
-    copies, status, message = np.nan, OK, ""
-    if X is not None:
-        copies, status, message = _copies(X, labels, scenario, alpha)
+    copies, status, message = (np.nan, OK, "") if X is None else _copies(X, labels, scenario, alpha)
     p_value = np.nan
     if score is not None and class_prior is not None and scenario == "case-control":
         labels, scores = read_rows(y, score, alpha)
         prior = read_prior(class_prior, n_unlabelled=labels.n_unlabelled)
-        p_value, single = (
-            excess(labels, scores, unlabelled_prior(prior.low, labels, said), alpha)[0] for said in get_args(Scenario)
-        )
+        p_value, single = (excess(labels, scores, prior.low, s, alpha).p_value for s in get_args(Scenario))
         if grade(p_value, alpha) != OK and single >= alpha:
             status = "violated" if status == "violated" else "doubtful"  # three causes share this sign
             message = (
@@ -96,11 +102,11 @@ def _copies(X: Matrix, labels: PULabels, scenario: Scenario, alpha: float) -> tu
     rows = sp.csr_matrix(X) if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
     refuse_length("X", rows.shape[0], labels.positive.size)
     keys = row_keys(rows, seed=0)
-    of_u, size = np.unique(keys[~labels.positive], return_counts=True)
+    (of_u, size_u), (_, size_p) = (
+        np.unique(keys[mask], return_counts=True) for mask in (~labels.positive, labels.positive)
+    )
     share_p = float(np.isin(keys[labels.positive], of_u).mean())
-    share_u = float(size[size > 1].sum() / labels.n_unlabelled)
-    size_p = np.unique(keys[labels.positive], return_counts=True)[1]
-    share_pp = float(size_p[size_p > 1].sum() / labels.n_positive)
+    share_u, share_pp = (float(size[size > 1].sum() / size.sum()) for size in (size_u, size_p))
     anyway = max(share_u, 1.0 - (1.0 - share_pp) ** max(labels.n_unlabelled / labels.n_positive, 1.0))
     pooled = (share_p * labels.n_positive + anyway * labels.n_unlabelled) / labels.positive.size
     error = np.sqrt(pooled * (1.0 - pooled) * (1.0 / labels.n_positive + 1.0 / labels.n_unlabelled))
@@ -109,11 +115,41 @@ def _copies(X: Matrix, labels: PULabels, scenario: Scenario, alpha: float) -> tu
         return share_p, "ok", ""
     found = f"{share_p:.0%} of the labelled rows are also among the unlabelled ones. "
     if scenario == "single-sample":
-        status: Status = "violated" if excess > 0.5 else "doubtful"
-        return share_p, status, found + 'Drop these copies, or use scenario="case-control": U is then the population.'
-    return (
-        share_p,
-        "doubtful",
-        found + "Estimators may use them so, but a row and its copy must not fall to different folds: drop the copies "
-        'from U and use scenario="single-sample".',
+        found += 'Drop these copies, or use scenario="case-control": U is then the population.'
+        return share_p, "violated" if excess > 0.5 else "doubtful", found
+    found += (
+        "Estimators may use them so, but a row and its copy must not fall to different folds: drop the copies "
+        'from U and use scenario="single-sample".'
     )
+    return share_p, "doubtful", found
+
+
+def column_areas(X: Matrix, positive: Mask) -> Floats:
+    """Area under the ROC curve of each column alone, labelled against unlabelled rows, whichever way it points.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n, d)
+        In a sparse matrix it only counts whether an entry is there: in a column that is mostly zero, that is what can
+        give the label away.
+    positive : ndarray of bool, shape (n,)
+
+    Returns
+    -------
+    ndarray of shape (d,)
+        Between 1/2 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from purely.assumptions import column_areas
+    >>> column_areas(np.array([[3.0, 1.0], [4.0, 0.0], [1.0, 1.0], [2.0, 0.0]]), np.array([True, True, False, False]))
+    array([1. , 0.5])
+    """
+    if sp.issparse(X):
+        share_p, share_u = (np.asarray((X[mask] != 0).mean(axis=0)).ravel() for mask in (positive, ~positive))
+        return np.asarray(0.5 + 0.5 * np.abs(share_p - share_u))
+    n_p, n_u = int(positive.sum()), int((~positive).sum())
+    above = rankdata(X, axis=0)[positive].sum(axis=0) - n_p * (n_p + 1) / 2.0
+    area = above / (n_p * n_u)
+    return np.asarray(np.maximum(area, 1.0 - area))
