@@ -43,6 +43,7 @@ toc_object_entries_show_parents = "hide"  # names of methods are cut in the marg
 html_theme = "pydata_sphinx_theme"
 html_static_path = ["_static"]
 html_css_files = ["purely.css"]
+html_favicon = "_static/favicon.svg"
 html_title = "purely"
 html_show_sourcelink = False
 html_copy_source = False
@@ -68,6 +69,15 @@ html_sidebars = {
         "reproduction",
         "speed",
         "datasets",
+        "cli",
+        "audit",
+        "scale",
+        "beside_others",
+        "results",
+        "persistence",
+        "security",
+        "versions",
+        "since_0_1",
         "contributing",
         "changelog",
     )

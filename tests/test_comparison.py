@@ -95,7 +95,7 @@ def test_a_table_that_is_too_small_is_named_in_settings_of_the_comparison(asked,
 
 
 def test_no_methods_is_an_error():
-    with pytest.raises(ValueError, match="at least one estimator"):
+    with pytest.raises(ValueError, match="must be a dict of names and estimators"):
         compare_methods({}, DATA.X, DATA.y_true)
 
 

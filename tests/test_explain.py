@@ -151,6 +151,9 @@ def test_columns_of_a_table():
     found = explain_rows(model, frame[:50], frame[y == 0])  # positives are hardly ever of another country
     assert found.names == ("amount", "country")
     assert list(found.importance) == ["country", "amount"]
+    first, second, _ = str(found).splitlines()
+    assert first == "log-odds of 50 rows; mean size of what each column adds:"
+    assert second.startswith("country  ")
     from_there = found.contributions[(country == "NG")[:50], 1]
     assert (from_there > 0).all()
     np.testing.assert_allclose(found.base + found.contributions.sum(axis=1), found.log_odds, atol=1e-9)

@@ -203,6 +203,13 @@ def test_a_part_keeps_copies_together_and_the_proportions(seed):
     np.testing.assert_array_equal(share_out(keys[shuffle], positive[shuffle], 0.25), part[shuffle])
 
 
+@pytest.mark.filterwarnings("error")
+def test_another_draw_is_another_part_without_a_warning():
+    keys = content_keys(np.random.default_rng(0).normal(size=(40, 2)), 0)
+    parts = [share_out(keys, np.arange(40) < 20, 0.5, draw) for draw in range(4)]
+    assert len({part.tobytes() for part in parts}) == 4
+
+
 def test_rows_of_any_kind_have_keys():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     table = {"a": [1.0, 2.0, 1.0, 1.0], "b": ["x", "y", "x", "z"]}

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
+import warnings
 from typing import Any
+
+
+def say(message: Warning | str, category: type[Warning], *_: Any) -> str:
+    """A warning as a page shows it: in lines that fit, without the place in the builder's files."""
+    return textwrap.fill(f"{category.__name__}: {message}", 98) + "\n"
 
 
 def reset(gallery_conf: dict[str, Any], fname: str) -> None:
@@ -10,6 +17,7 @@ def reset(gallery_conf: dict[str, Any], fname: str) -> None:
     import matplotlib as mpl
     from cycler import cycler
 
+    warnings.formatwarning = say  # type: ignore[assignment]
     mpl.rcParams.update(
         {
             "figure.figsize": (7.0, 3.8),

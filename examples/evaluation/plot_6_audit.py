@@ -4,7 +4,8 @@ Label a few records
 
 A model that was told a class prior far too large is audited with 100 labels, drawn with known probabilities that favour
 doubtful and high-scoring rows (:func:`~purely.audit.draw_audit`). The labels say how many positives there really are
-and set the probabilities right (:func:`~purely.audit.read_audit`).
+and set the probabilities right (:func:`~purely.audit.read_audit`, :class:`~purely.audit.RecalibratedClassifier`). The
+right picture is an :class:`~purely.plotting.AuditDisplay`.
 """
 
 import matplotlib.pyplot as plt

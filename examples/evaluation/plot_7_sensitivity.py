@@ -5,7 +5,7 @@ If labels were not chosen at random
 Every estimate from positives and unlabelled rows assumes something about how positives came by their labels. If the
 odds of being labelled vary over the positives by at most a factor gamma, share, precision and each probability lie in
 ranges (:func:`~purely.audit.sensitivity`). The gamma from which on a conclusion may be wrong says how much the
-conclusion rests on the assumption.
+conclusion rests on the assumption. The picture is a :class:`~purely.plotting.SensitivityDisplay`.
 """
 
 import matplotlib.pyplot as plt

@@ -3,7 +3,8 @@ Has the pool changed?
 =====================
 
 A model is used week after week. :class:`~purely.audit.Monitor` compares the scores and columns of each week with a
-reference. All looks together, however many, raise a false alarm with probability 5 % at most.
+reference. All looks together, however many, raise a false alarm with probability 5 % at most. The picture is a
+:class:`~purely.plotting.MonitorDisplay`.
 """
 
 import matplotlib.pyplot as plt

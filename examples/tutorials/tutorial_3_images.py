@@ -44,7 +44,7 @@ right.set_title("Least like the known images, and most", loc="left")
 plt.show()
 
 # %%
-# How many of the unknown images are even? Trees and regressions on the pixels, out of fold, read by two methods.
+# How many of the unknown images are even? Trees, boosting and regressions on the pixels, out of fold.
 prior = ClassPrior().fit(data.X, data.y)
 low, high = prior.class_prior_interval_
 print(f"share of even digits {prior.class_prior_:.2f} [{low:.2f}, {high:.2f}]; the truth is 0.50")

@@ -131,8 +131,9 @@ def compare_methods(
     True
     """
     n_draws = check_number("n_draws", n_draws, 1, integer=True)
-    if not methods:
-        raise ValueError("methods must name at least one estimator; none was given.")
+    if not methods or not isinstance(methods, Mapping):
+        example = 'methods must be a dict of names and estimators, such as {"mine": Mine()}'
+        raise ValueError(f"{example}; {methods!s:.60} was given.")
     for name, method in methods.items():
         if isinstance(method, type) or not (hasattr(method, "fit") and hasattr(method, "predict")):
             what = f"the class {method.__name__}; write {method.__name__}()" if isinstance(method, type) else method

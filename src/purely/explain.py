@@ -85,6 +85,11 @@ class Explanation:
         size = np.abs(self.contributions).mean(axis=0)
         return {self.names[j]: float(size[j]) for j in np.argsort(-size, kind="stable")}
 
+    def __str__(self) -> str:
+        width = max(len(name) for name in self.names)
+        lines = [f"{name:{width}}  {size:.3f}" for name, size in self.importance.items()]
+        return "\n".join([f"log-odds of {self.log_odds.size:,} rows; mean size of what each column adds:", *lines])
+
     def _repr_html_(self) -> str:
         note = f"Mean size of what each column adds to the log-odds of {self.log_odds.size:,} rows."
         return html_table(["", "log-odds"], [[name, f"{size:.3f}"] for name, size in self.importance.items()], [note])

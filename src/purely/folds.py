@@ -202,7 +202,7 @@ def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:
     ndarray of bool, shape (n,)
         True for rows of the part.
     """
-    keys = scramble(keys + np.uint64(draw) * _GOLDEN)
+    keys = scramble(keys + np.uint64(draw * int(_GOLDEN) % 2**64))  # a product of scalars would warn that it wraps
     own = _apart(keys, positive, max(2, round(1.0 / min(share, 1.0 - share))))
     part = np.zeros(keys.size, dtype=bool)
     for mask in (positive, ~positive):

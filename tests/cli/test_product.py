@@ -174,7 +174,7 @@ def test_leaks_are_named_early_and_in_one_line_later(purely, frame, tmp_path):
     found = purely("inspect", path, *LABELLED, "--json").json
     assert set(found["leaks"]) == {"case number", "score"}
     assert found["copies"] == {"positive": 3, "unlabelled": 0, "shared": 0}
-    assert any("--drop case number" in note for note in found["warnings"])
+    assert any("--drop 'case number'" in note for note in found["warnings"])
     line = "2 columns may give the label away: 'case number', 'score'"
     out = tmp_path / "m.purely"
     for command in (("information", path, "--permutations", 99), ("prior", path), ("fit", path, *LIGHT, "-o", out)):

@@ -48,7 +48,7 @@ def check_assumptions(
     scenario: Scenario = "case-control",
     alpha: float = 0.05,
 ) -> AssumptionReport:
-    """Make all checks at once.
+    """Check all assumptions at once.
 
     Parameters
     ----------

@@ -199,7 +199,7 @@ def check_identifiability(y: ArrayLike, score: ArrayLike, *, alpha: float = 0.05
         status = "ok"
         message = (
             f"The ratio has levelled off at its top (it rises there by a factor {rise:.2f}, at most "
-            f"{rise * np.exp(z * error):.2f}); the share of positives among the unlabelled rows is at most about "
-            f"{largest:.2f}, and about as large as that if all rows at the top are positive."
+            f"{rise * np.exp(z * error):.2f}): the share of positives can be read there, if all rows at the top are "
+            "positive."
         )
     return AssumptionCheck("identifiability", status, rise, p_value, message, details)

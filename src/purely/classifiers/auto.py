@@ -102,7 +102,7 @@ class PreparedEnsemble:
 
 @with_parameters
 class PUClassifier(BasePUClassifier):
-    r"""The classifier we recommend: several kinds of models, weighed and calibrated, with a class prior's interval.
+    r"""The recommended classifier: several kinds of models, weighed and calibrated, and an estimate of the class prior.
 
     1. The class prior is estimated, with an interval (:class:`purely.ClassPrior`).
     2. Members score the rows, each row by models that have not seen it: the density ratio of positives to unlabelled
@@ -115,7 +115,7 @@ class PUClassifier(BasePUClassifier):
 
     Members and settings were chosen by studies on tables and rows that the reported figures do not use
     (`experiments/promises.py`, `experiments/classifier_choice.py`); they are the same for all data. The forest is the
-    plain classifier of positives against unlabelled rows: with it among the members, PU learning loses to it rarely.
+    plain classifier of positives against unlabelled rows; since it is a member, the whole rarely ranks worse than it.
 
     Parameters
     ----------
@@ -124,8 +124,8 @@ class PUClassifier(BasePUClassifier):
         estimator with `fit` and `class_prior_`, which is fitted to the rows; "auto" is :class:`purely.ClassPrior`.
     members : {"auto", "light"} or list, default="auto"
         What is combined. "auto" is trees, forest, boosting and both logistic regressions, with networks from 64 columns
-        on; "light" is trees, boosting, a kernel and a logistic regression, costs little more than the class prior, and
-        needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name
+        on; "light" is trees, boosting, a kernel and a logistic regression: it takes little longer than the class prior
+        and needs no torch. Or a list of "networks", "logistic", "kernel-logistic", models of the density ratio by name
         ("trees", "linear", "kernel", "forest", "boosting"), an :class:`NNPUClassifier` or :class:`PULogisticClassifier`
         with settings of its own, and classifiers of your own in scikit-learn's manner, which are trained to tell
         positives from unlabelled rows.

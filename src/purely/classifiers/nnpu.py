@@ -99,7 +99,7 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
     r"""Non-negative PU learning with ensembles of networks.
 
     Multi-layer perceptrons minimise the risk of a classifier, estimated from positives, unlabelled rows and the class
-    prior. Overfitting can make the estimated risk of the negatives negative; then the step goes back [1]_:
+    prior. Overfitting can make the estimated risk of the negatives negative; then the step is reversed [1]_:
 
     .. math:: \hat R = \pi \operatorname{mean}_P \ell(z) + \max\big(0, \operatorname{mean}_U \ell(-z)
         - \pi \operatorname{mean}_P \ell(-z)\big).
@@ -122,7 +122,7 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
     loss : {"sigmoid", "logistic", "squared"}, default="sigmoid"
         Margin loss :math:`\ell`, see :mod:`purely.nn.risks`.
     beta, gamma : float, default=0 and 1
-        How negative the risk of the negatives may become, and the length of the step back.
+        How negative the risk of the negatives may become, and the length of the reversed step.
     preset : {None, "paper", "paper-text"}, default=None
         The paper's settings: one network, sigmoid loss, no regularisation, Adam for 200 epochs; for text AdaGrad for
         300.

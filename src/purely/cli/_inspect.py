@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from purely.cli import _options as o
 from purely.cli._data import load_training
 from purely.cli._session import Session, command, percent
@@ -75,12 +77,13 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     for leak in leaks:
         session.note(
             f"column {shown(leak.column)!r} {leak.sign}. If that is because of the label, leave it out: --drop "
-            f"{shown(leak.column)}"
+            f"{shlex.quote(shown(leak.column))}"
         )
     if copies.shared:
         session.note(
-            "labelled rows that are also among the unlabelled ones will be on the list of 'purely predict'. If the "
-            "unlabelled rows are what is left after labelling (single-sample), delete them there first."
+            "labelled rows equal unlabelled ones in all columns that are used. If they are the same records, they "
+            "will be on the list of 'purely predict'. If the unlabelled rows are what is left after labelling "
+            "(single-sample), delete them there first."
         )
     if data.sampled:
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")

@@ -110,7 +110,7 @@ class Reading:
         str,
         typer.Option(
             metavar="NAME",
-            help="Encoding of CSV and TSV, such as latin-1; for two files also two names: latin-1,utf-8.",
+            help="Encoding of CSV and TSV, such as cp1252 (Windows); for two files also two names: cp1252,utf-8.",
         ),
     ] = "utf-8"
     no_header: Annotated[bool, flag("--no-header", "The first line is data; columns are c1, c2, ...")] = False

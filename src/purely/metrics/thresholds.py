@@ -105,7 +105,7 @@ def pu_precision(y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior, **opt
 def pu_recall(
     y: ArrayLike, y_pred: ArrayLike, class_prior: KnownPrior | None = None, **options: Unpack[Resampling]
 ) -> PUEstimate:
-    r"""Share of the positives that are predicted positive: :math:`r = E_P[\hat y]`, with no prior in it.
+    r"""Share of the positives that are predicted positive: :math:`r = E_P[\hat y]`; it needs no class prior.
 
     Arguments as for :func:`pu_precision`; `class_prior` is accepted and not used.
 

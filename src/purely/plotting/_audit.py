@@ -261,7 +261,7 @@ class SensitivityDisplay(Display):
         marks = [mark for mark in _MARKS if mark <= self.largest]
         ax.set_xticks(marks, [f"{mark:g}" for mark in marks])
         ax.set_xticks([], minor=True)
-        remark_height(ax, f"estimate {percent(value)}", value)
+        remark_height(ax, f"estimate {percent(value)}", value, below=True)
         remark_height(ax, percent(self.most), self.most)
         if 1.0 < tips <= self.largest:
             ax.plot([tips, tips], [0.0, self.most], color=POSITIVE, linestyle=":")

@@ -177,7 +177,7 @@ class PUCalibrationDisplay(_CurveDisplay[PUCalibrationCurve]):
 
     def _draw(self, ax: Axes) -> None:
         c = self.curve
-        ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="honest")
+        ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="calibrated")
         arms = np.minimum(1.96 * c.standard_error, c.observed), 1.96 * c.standard_error
         bars = ax.errorbar(
             c.predicted, c.observed, arms, fmt="o-", color=ESTIMATE, ecolor=INK, markersize=4.5, elinewidth=1

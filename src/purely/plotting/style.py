@@ -83,10 +83,10 @@ def remark(
     ax.annotate(text, at, shift, textcoords="offset points", ha=ha, color=color, fontsize=size)
 
 
-def remark_height(ax: Axes, text: str, height: float, left: float = 2.0) -> None:
-    """Words above a height at the right end of the axes."""
-    frame = "axes fraction", "data"
-    ax.annotate(text, (1.0, height), (-left, 3), frame, textcoords="offset points", ha="right", fontsize=8)
+def remark_height(ax: Axes, text: str, height: float, left: float = 2.0, *, below: bool = False) -> None:
+    """Words above or below a height at the right end of the axes."""
+    frame, (up, side) = ("axes fraction", "data"), (-3, "top") if below else (3, "baseline")
+    ax.annotate(text, (1.0, height), (-left, up), frame, textcoords="offset points", ha="right", va=side, fontsize=8)
 
 
 def say_instead(ax: Axes, title: str, sentence: str) -> None:

@@ -35,17 +35,17 @@ METHODS: dict[str, Reader] = {
 
 @with_parameters
 class ClassPrior(PriorEstimator):
-    r"""The class prior we recommend: how many positives are among the unlabelled rows, and how far that is determined.
+    r"""The recommended estimator of the class prior: how many positives are among the unlabelled rows.
 
     The ratio :math:`w(x) = p(x \mid y=1) / p(x)` is a sufficient one-dimensional representation: the posterior is
-    :math:`\pi_U w(x)`. Several models of positives against unlabelled rows learn it on all folds but one and say it of
-    the one left out, so that the positives a model was trained on never meet their twins among the unlabelled rows.
-    They are weighed so that together they predict best, out of fold, which rows are labelled, and a method reads the
-    share off the result. Models and method were chosen by a study over many tables (`experiments/promises.py`) that the
-    reported errors do not use.
+    :math:`\pi_U w(x)`. Several models of positives against unlabelled rows are trained on all folds but one and score
+    the rows of the fold that is left out, so no row is scored by a model that was trained on it or on a copy of it.
+    The models get the weights with which they best predict, out of fold, which rows are labelled, and a method reads
+    the share off the weighted mean. Models and method were chosen by a study over many tables
+    (`experiments/promises.py`), on which no reported error was measured.
 
-    Without an assumption positive and unlabelled rows give an upper bound of the share, and a value only where some
-    rows are purely positive; `determined_` says which it is.
+    Without an assumption, positive and unlabelled rows give only an upper bound of the share. They give a value if some
+    rows are purely positive; `determined_` says which is the case.
 
     Parameters
     ----------
@@ -77,9 +77,9 @@ class ClassPrior(PriorEstimator):
     class_prior_interval_ : tuple of float
         Interval of `class_prior_`, at `level`.
     upper_bound_ : float
-        What the class prior is below with a confidence of 95 %.
+        The class prior is below this with a confidence of 95 %.
     determined_ : bool
-        Whether the data determine the class prior; where not, say "at most `upper_bound_`".
+        Whether the data determine the class prior; if they do not, say "at most `upper_bound_`".
     prior_ : Prior
         All of these in one object.
     scores_ : ndarray of shape (n,)

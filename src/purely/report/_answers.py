@@ -223,15 +223,17 @@ def answer_gain(gain: RankingGain | None, why: str) -> Answer:
 def answer_next(checks: list[Check], records: Answer) -> Answer:
     """What to do now, for someone who has never heard of any of this."""
     red = [check for check in checks if check.status == "red"]
-    look = f"Look at the {len(records['top'])} records at the top of the list, with the reasons beside them"
+    n = min(len(records["top"]), records.get("list_size") or len(records["top"]))
+    look = f"Look at the {n} records at the top of the list, with the reasons beside them, and count the positives"
     short = "Mend this first" if red else "Look at the top of the list"
     if red:
         answer = f"“{red[0].title}” does not hold: {red[0].reason} Do not act upon the list before that is settled."
     elif "precision" in records:
         answer = (
-            f"{look}. If about {percent(records['precision'])} of the {records['list_size']:,} records above the "
-            "threshold turn out to be positive, the numbers hold for your data, and you can work down the list."
+            f"{look}. About {percent(records['precision'])} of all {records['list_size']:,} records above the "
+            "threshold are expected to be positive, and not fewer of the first ones. If you find clearly fewer, the "
+            "numbers do not hold for your data; otherwise work down the list."
         )
     else:
-        answer = f"{look}, and count how many are positive."
+        answer = f"{look}."
     return card("What should I do now?", short, answer)

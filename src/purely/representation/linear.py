@@ -127,7 +127,7 @@ def unit_rows(directions: NDArray[np.floating]) -> Floats:
 class LSDR(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PUEstimator):
     r"""Least-squares dimension reduction, for PU and for PN data.
 
-    Finds the :math:`n\_components` orthonormal directions whose projection keeps the most squared-loss mutual
+    Finds the `n_components` orthonormal directions whose projection keeps the most squared-loss mutual
     information with the class. The ratio on the projection is a Gaussian kernel model, whose coefficients have a closed
     form.
 

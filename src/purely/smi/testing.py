@@ -59,7 +59,7 @@ def independence_test(
     max_rows: int = 20_000,
     random_state: RandomState = 0,
 ) -> IndependenceTest:
-    r"""Test of 'x tells nothing about y': positives and unlabelled rows come from one distribution.
+    r"""Test whether positives and unlabelled rows come from one distribution, so that x tells nothing about y.
 
     Under that hypothesis the labels are exchangeable, so permuting them gives the statistic's distribution exactly.
     The statistic is the information of the model :math:`w = 1 + \beta^\top (\phi - \bar\phi)` in closed form,

@@ -80,7 +80,7 @@ class CSVSource(TableSource):
             codecs.getincrementaldecoder("utf-8")().decode(head)
             self.notes.append(
                 f"the text of {self.name} looks like utf-8 but is read as {said}, so its letters may come out wrong. "
-                "For two files with different encodings name both: --encoding latin-1,utf-8."
+                "For two files with different encodings name both: --encoding cp1252,utf-8."
             )
 
     def _first_records(self, text: str, whole: bool, delimiter: str) -> tuple[pa.RecordBatch | None, int]:
@@ -174,7 +174,7 @@ class CSVSource(TableSource):
         return f"{self.name} is not a well-formed table: {shown(text, 120)}."
 
     def _wrong_encoding(self, line: int | None = None) -> TableError:
-        other = "utf-8" if self.encoding != "utf-8" else "latin-1"
+        other = "utf-8" if self.encoding != "utf-8" else "cp1252"
         where = f", line {line}" if line else ""
         return TableError(
             f"{self.name}{where} is not {self.encoding} text; name its encoding, for example --encoding {other}."

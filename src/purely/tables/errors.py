@@ -20,7 +20,8 @@ class TableError(ValueError):
 def listed(names: Iterable[str], most: int = 5) -> str:
     """The first few names, for a sentence."""
     found = list(names)
-    return ", ".join(repr(shown(name, 30)) for name in found[:most]) + (", ..." if len(found) > most else "")
+    rest = f" and {len(found) - most:,} more" if len(found) > most else ""
+    return ", ".join(repr(shown(name, 30)) for name in found[:most]) + rest
 
 
 def similar(name: str, known: Iterable[str]) -> str:
