@@ -224,6 +224,8 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
             raise CommandError(f"the output {name!r} is {what}, which it would replace; name another file.")
     if is_stream(out):
         return
+    if out.is_dir():
+        raise CommandError(f"the output {name!r} is a folder; name a file in it.", 2)
     if endings and ending not in endings:
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):

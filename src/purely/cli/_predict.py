@@ -103,28 +103,27 @@ def app(
     given = {name: value for name, value in aims.items() if value is not None}
     if len(given) > 1:
         raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
+    promised = not given.keys().isdisjoint(PROMISES)
     if file.is_dir():
         if out is None or given.keys() & {"share", "top"} or reasons:
             what = "is scored into another one: add --out."
             if out is not None:
                 what = "is scored file by file, without --share, --top and --reasons: they need rows of all files."
             raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
-        limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
-        ids_asked = None if id is None else tuple(id)
-        promised = not given.keys().isdisjoint(PROMISES)
-        task = FolderTask(model, out, reading, ids_asked, limit, exact, promised, interval, escape_formulas, force)
-        predict_folder(session, file, task, jobs)
+        scorer = load_model(model, exact=exact, promised=promised)
+        limit = _threshold(scorer.classifier, given, confidence)
+        task = FolderTask(model, out, reading, id, limit, exact, promised, interval, escape_formulas, force)
+        predict_folder(session, file, task, scorer, jobs)
         return
     if out is None and session.json:
         raise CommandError("--json prints a summary on stdout, so the rows need a file: add --out.", 2)
     session.quiet = session.quiet or (out is None and not session.json)
     check_output(out, [model, file], endings=ENDINGS, force=force)
     with writing_table(out, escape_formulas=escape_formulas) as writer:
-        scorer = load_model(model, exact=exact, promised=not given.keys().isdisjoint(PROMISES))
+        scorer = load_model(model, exact=exact, promised=promised)
         source = reading.open(file)
-        source.check_columns(id or [], "id column")
-        ids = list(id or [name for name in scorer.origin.ids if name in source.names])
-        tally = Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        ids = scorer.ids(source, id)
+        tally = Tally(_threshold(scorer.classifier, given, confidence))
         why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
             rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
@@ -146,15 +145,15 @@ def app(
     session.finish({**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": out})
 
 
-def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
-    """The threshold that keeps what was asked, or the model's own."""
-    if recall is not None:
-        return float(classifier.threshold_for_recall(recall, confidence))
-    if precision is None:
-        return threshold_of(classifier)
+def _threshold(classifier: Any, given: dict[str, float], confidence: float) -> float:
+    """The threshold that was given, the one that keeps what was asked, or the model's own."""
+    if "recall" in given:
+        return float(classifier.threshold_for_recall(given["recall"], confidence))
+    if "precision" not in given:
+        return given.get("threshold") or threshold_of(classifier)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PromiseWarning)
-        found = float(classifier.threshold_for_precision(precision, confidence))
+        found = float(classifier.threshold_for_precision(given["precision"], confidence))
     if np.isnan(found):
         reason = next(str(w.message) for w in caught if issubclass(w.category, PromiseWarning))
         raise CommandError(f"{reason} --top N or --share S lists the likeliest rows without a promise.")
@@ -207,14 +206,10 @@ def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: Tally) -> Iterator
     for batch in rows:
         tally.add(batch.column("probability").to_numpy())
         both = pa.concat_tables([*([best] if best else []), pa.Table.from_batches([batch])])
-        best = both.take(_by_score(both)[:top])
+        # the highest first, equal ones as they came
+        best = both.take(pa.array(np.argsort(-both.column("score").to_numpy(), kind="stable")[:top]))
     if best is not None:
         yield from best.combine_chunks().to_batches()
-
-
-def _by_score(rows: pa.Table) -> pa.Array:
-    """Places of the rows by score, the highest first, equal ones as they came."""
-    return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
 
 
 def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: Tally) -> Iterator[pa.RecordBatch]:

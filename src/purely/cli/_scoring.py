@@ -79,18 +79,25 @@ class Scorer:
     unseen: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
+    may_be_empty: bool = False
 
     @property
     def origin(self) -> Origin:
         """The file that the model was fitted to."""
         return getattr(self.encoder, "origin_", None) or Origin("", 0)
 
+    def ids(self, source: TableSource, asked: Sequence[str] | None) -> list[str]:
+        """Columns that are carried to the output: those asked for, or those of the fit that are there."""
+        source.check_columns(asked or [], "id column")
+        return list(asked or [name for name in self.origin.ids if name in source.names])
+
     def fresh(self) -> Scorer:
-        """The same model with nothing counted."""
-        return Scorer(self.encoder, self.classifier, self.distilled)
+        """The same model with nothing counted, for one file of a folder: it may be empty."""
+        return Scorer(self.encoder, self.classifier, self.distilled, may_be_empty=True)
 
     def score(self, source: TableSource, extra: Sequence[str]) -> Iterator[Scored]:
         """Batches in the file's order, scored; `extra` columns are read too."""
+        n_before = self.n_rows
         absent = [name for name in self.encoder.columns_ if name not in set(source.names)]
         if absent:
             several = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
@@ -106,8 +113,12 @@ class Scorer:
                 self.unreadable.update(encoded.unreadable)
                 self.n_rows += scored.log_odds.size
                 yield scored
-        if not self.n_rows:
+        if self.n_rows > n_before:
+            return
+        if not self.may_be_empty:
             raise CommandError(f"{source.name} has no rows below its column names.")
+        schema = pa.schema([source.schema.field(name) for name in columns])
+        yield Scored(pa.RecordBatch.from_pylist([], schema=schema), 1, np.zeros(0))
 
     def score_file(self, source: TableSource, labels: Sequence[str] = (), step: Bar | None = None) -> ScoredFile:
         """Score a file in one pass; `labels` are columns whose values are read too."""

@@ -21,6 +21,7 @@ from purely.audit import AuditSample
 from purely.cli._session import CommandError
 from purely.files import replacing, shown
 from purely.tables import TableSource, writing_table
+from purely.tables.errors import listed
 from purely.typing import Floats
 
 #: What the design's file is called, after the sheet's.
@@ -111,9 +112,12 @@ def read_design(sheet: Path) -> Design:
     """Read the design of a sheet."""
     path = design_path(sheet)
     if not path.is_file():
+        others = listed((other.name for other in sorted(sheet.parent.glob(f"*{ENDING}"))), 3)
         raise CommandError(
             f"the design of {shown(sheet, 120)!r} is missing: 'purely audit draw' has written it to "
-            f"{shown(path.name, 120)!r}, and without it the labels cannot be read. Put both into one folder."
+            f"{shown(path.name, 120)!r}, and without it the labels cannot be read. "
+            + (f"The folder has {others}: give the sheet the name again that it had." if others else "")
+            + ("" if others else "Put both into one folder.")
         )
     try:
         with np.load(path, allow_pickle=False) as file:

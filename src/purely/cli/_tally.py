@@ -42,7 +42,7 @@ class Tally:
         self.positive += int(above.sum())
         self.mass += float(probability.sum())
         self.mass_above += float(probability[above].sum())
-        self.highest = max(self.highest, float(probability.max()))
+        self.highest = max(self.highest, float(probability.max(initial=0.0)))
         return above
 
     @classmethod

@@ -156,6 +156,13 @@ class Stream(io.RawIOBase):
         return bytes(self.below.read(-1 if size is None else size))
 
 
+def _can_be_text(kind: pa.DataType) -> bool:
+    try:
+        return bool(pa.nulls(0, kind).cast(pa.string()) is not None)
+    except pa.ArrowNotImplementedError:
+        return False
+
+
 def decompressed(stream: IO[bytes], compression: str | None) -> Any:
     """A stream of what a compressed stream holds."""
     if compression == "zstd":
@@ -210,9 +217,12 @@ class Joined(TableSource):
             if not set(shared) - {Pair.LABEL}:
                 both = f"{listed(schemas[0][1].names)}; {listed(schema.names)}"
                 raise TableError(f"{self.name}: the files have no column in common ({both}); they are matched by name.")
-        self.notes = list(notes)
         types = {name: {schema.field(name).type for _, schema in schemas} for name in shared}
-        self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in types.items()]))
+        if apart := [name for name, t in types.items() if len(t) > 1 and not all(map(_can_be_text, t))]:
+            notes[f"left out, because they are of another type in each file: {listed(apart)}."] = None
+        self.notes = list(notes)
+        kept = {name: t for name, t in types.items() if name not in apart}
+        self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in kept.items()]))
 
     def _opened_part(self, part: Any) -> AbstractContextManager[TableSource]:
         """A part, open: one at a time, since there may be more of them than a process may open."""
