@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 __all__ = ["LabelMeaning", "Saying", "find_meaning", "listed", "plain", "says"]
 
+#: A value of a label: a number, a truth value or a text, of Python or of NumPy.
+Value: TypeAlias = Any
 #: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.
 Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
@@ -41,13 +43,13 @@ class LabelMeaning:
         True where no value says what it means and the greater was taken as positive.
     """
 
-    positive: Any
-    unlabelled: Any
-    negative: Any = None
+    positive: Value
+    unlabelled: Value
+    negative: Value = None
     guessed: bool = False
 
 
-def find_meaning(values: Collection[Any]) -> LabelMeaning:
+def find_meaning(values: Collection[Value]) -> LabelMeaning:
     """Tell the positive from the unlabelled value, by the rule of this module.
 
     Parameters
@@ -68,7 +70,7 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     >>> find_meaning(["1", "0", ""]).negative
     '0'
     """
-    said: dict[str, list[Any]] = {kind: [] for kind in get_args(Saying)}
+    said: dict[str, list[Value]] = {kind: [] for kind in get_args(Saying)}
     for value in values:
         said[says(value)].append(value)
     candidates = said["positive"] or said["other"]
@@ -87,7 +89,7 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     raise ValueError(f"{len(values)} different values ({listed(values)})")
 
 
-def says(value: Any) -> Saying:
+def says(value: Value) -> Saying:
     """What one value says of its row, by the words of this module.
 
     Examples
@@ -113,7 +115,7 @@ def says(value: Any) -> Saying:
     return "negative" if word in NEGATIVE else "other"
 
 
-def _the_greater(values: Collection[Any]) -> LabelMeaning:
+def _the_greater(values: Collection[Value]) -> LabelMeaning:
     numbers = [_number(v) for v in values]
     if None not in numbers:
         low, high = sorted(values, key=lambda v: _number(v) or 0.0)
@@ -122,23 +124,23 @@ def _the_greater(values: Collection[Any]) -> LabelMeaning:
     return LabelMeaning(high, low, guessed=True)
 
 
-def _number(value: Any) -> float | None:
+def _number(value: Value) -> float | None:
     try:
         return float(value)
     except (TypeError, ValueError):
         return None
 
 
-def _all_numbers(values: Collection[Any]) -> bool:
+def _all_numbers(values: Collection[Value]) -> bool:
     return all(_number(v) is not None for v in values)
 
 
-def listed(values: Collection[Any], between: str = ", ") -> str:
+def listed(values: Collection[Value], between: str = ", ") -> str:
     """The first five values, for a sentence."""
     shown = [str(plain(v)) or "an empty text" for v in list(values)[:5]]
     return between.join(shown) + (", ..." if len(values) > 5 else "")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Value) -> Value:
     """A NumPy scalar as Python's own, whose repr is the value and nothing else."""
     return value.item() if isinstance(value, np.generic) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,13 @@ from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, cells, group, percent
+from purely.cli._session import CommandError, Session, cells, group, known, percent
 from purely.cli._sheet import Design, Sheet, cell_text, design_path, read_design, read_sheets, write_design, write_sheet
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 #: Probabilities that differ by less are of the same row; the design keeps six digits.
 SAME_PROBABILITY = 1e-4
@@ -54,7 +54,7 @@ def _audit(session: Session, ctx: typer.Context) -> None:
 def _draw(
     session: Session,
     model: o.Model,
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="The rows that the audit is about.", show_default=False)],
+    pool: Annotated[Path, o.argument("POOL", "The rows that the audit is about.")],
     *,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, metavar="N", help="Rows to label.")] = 100,
     out: Annotated[Path, o.output("FILE", "The sheet: CSV or TSV.")],
@@ -109,10 +109,7 @@ def _draw(
 
 def _read(
     session: Session,
-    sheets: Annotated[
-        list[Path],
-        typer.Argument(metavar="SHEET...", help="Sheets with labels, in the order drawn.", show_default=False),
-    ],
+    sheets: Annotated[list[Path], o.argument("SHEET...", "Sheets with labels, in the order drawn.")],
     *,
     out: Annotated[Path | None, o.output("MODEL", "Write the recalibrated model.")] = None,
     model: Annotated[
@@ -143,19 +140,19 @@ def _read(
     result = read_result(session, sheets, design, reading)
     at = threshold or (0.5 if scorer is None else threshold_of(scorer.classifier))
     said = _answers(session, result, design, scorer, at)
-    if precision is not None:
-        said["threshold_for_precision"] = _promise(session, result, precision, confidence)
+    limit = np.nan if precision is None else _promise(session, result, precision, confidence)
     if out is not None and scorer is not None:
         # a promised precision is one of the ranking that was audited: it stays as it is
         rows = None if precision is not None else _audited_rows(scorer, design)
         again = result.recalibrated(scorer.classifier, rows)
-        if precision is not None and np.isfinite(said["threshold_for_precision"]):
+        if precision is not None and np.isfinite(limit):
             again.set_params(threshold=again.threshold_for_precision(precision, confidence))
         purely.save(Pipeline([("table", scorer.encoder), ("classifier", again)]), out)
         how = "" if again.refinement_ is None else ", its ranking refined by the rows of the audit"
         session.say("", f"The recalibrated model is in {out}{how}")
         said["refined"] = again.refinement_ is not None
-    session.finish({**said, "model": out})
+    promised = {} if precision is None else {"threshold_for_precision": limit}
+    session.finish({**said, **promised, "model": out})
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
@@ -227,7 +224,7 @@ def load_audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
     return load_model(path)
 
 
-def _audited_rows(scorer: Scorer, design: Design) -> Any:
+def _audited_rows(scorer: Scorer, design: Design) -> Matrix | None:
     """The rows of the audit as the model sees them; None where the sheet does not hold all that it sees.
 
     The sheet holds texts. They say the same as the pool's cells if the model says the same of them.
@@ -250,7 +247,7 @@ def _audited_rows(scorer: Scorer, design: Design) -> Any:
 
 def _answers(
     session: Session, result: AuditResult, design: Design, scorer: Scorer | None, threshold: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Print the answers and return them."""
     sample, called = result.sample, int((result.probability > threshold).sum())
     changes = result.changes(threshold)
@@ -268,16 +265,9 @@ def _answers(
     )
     session.table(
         ["", "with labels", f"{result.level:.0%} interval", "without"],
-        [
-            [
-                words[name],
-                *cells(change.estimate, percent),
-                "-" if np.isnan(change.without) else percent(change.without),
-            ]
-            for name, change in changes.items()
-        ],
+        [[words[name], *cells(c.estimate, percent), known(c.without, percent)] for name, c in changes.items()],
     )
-    said: dict[str, Any] = {name: change.numbers for name, change in changes.items()}
+    said: dict[str, object] = {name: change.numbers for name, change in changes.items()}
     count, alone = result.share.value * sample.n_pool, result.probability.sum()
     session.say("", f"About {count:,.0f} positives in the pool; the model alone said {alone:,.0f}.")
     if scorer is not None and hasattr(scorer.classifier, "oof_table_"):

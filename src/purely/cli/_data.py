@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -34,14 +34,12 @@ USUAL_LABELS = ("label", "y")
 FEWEST, FEW = 10, 100
 #: What the first bytes of a file that may be replaced are, by the output's ending.
 SIGNATURES = {
-    ".parquet": (b"PAR1",),
-    ".pq": (b"PAR1",),
-    ".onnx": (b"\x08",),  # the version of the format comes first
-    ".png": (b"\x89PNG",),
-    ".pdf": (b"%PDF",),
-    ".svg": (b"<?xml", b"<svg"),
-    ".html": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
-    ".htm": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+    (".parquet", ".pq"): (b"PAR1",),
+    (".onnx",): (b"\x08",),  # the version of the format comes first
+    (".png",): (b"\x89PNG",),
+    (".pdf",): (b"%PDF",),
+    (".svg",): (b"<?xml", b"<svg"),
+    (".html", ".htm"): (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
 }
 
 
@@ -78,19 +76,22 @@ class TrainingData:
         return sum(self.rule.counts.values())
 
     @property
+    def used(self) -> tuple[int, int]:
+        """Labelled positives and unlabelled rows that are used."""
+        positives = int(self.y.sum())
+        return positives, self.y.size - positives
+
+    @property
     def sampled(self) -> bool:
         """Whether some rows were left out."""
         return self.y.size < self.n_rows - self.rule.n_negative
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """For JSON."""
         return {
             "rows": self.n_rows,
-            "positives": self.rule.n_positive,
-            "unlabelled": self.rule.n_unlabelled,
-            "negatives": self.rule.n_negative,
-            "positives_used": int(self.y.sum()),
-            "unlabelled_used": int((self.y == 0).sum()),
+            **self.rule.numbers,
+            **dict(zip(("positives_used", "unlabelled_used"), self.used, strict=True)),
             "features": int(self.X.shape[1]),
             "label": self.rule.column,
             "positive_value": self.rule.positive,
@@ -98,12 +99,9 @@ class TrainingData:
 
     def line(self) -> str:
         """For people."""
-        negative = f"{self.rule.n_negative:,} known negatives, " if self.rule.n_negative else ""
-        line = (
-            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows, {negative}"
-            f"{self.X.shape[1]:,} features"
-        )
-        used = f"{int(self.y.sum()):,} and {int((self.y == 0).sum()):,} of them, drawn at random, are used (--max-rows)"
+        line = f"{self.rule}, {self.X.shape[1]:,} features"
+        positives, unlabelled = self.used
+        used = f"{positives:,} and {unlabelled:,} of them, drawn at random, are used (--max-rows)"
         return f"{line}\n{used}" if self.sampled else line
 
 
@@ -163,12 +161,11 @@ def find_label(source: TableSource, asked: str | None) -> str:
     if asked is not None:
         source.check_columns([asked], "label column")
         return asked
-    found = next((name for name in USUAL_LABELS if name in source.names), None)
-    if found is None:
-        likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
-        tell = f"likely it is {likely}." if likely else nearest("", source.names)
-        raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
-    return found
+    if found := [name for name in USUAL_LABELS if name in source.names]:
+        return found[0]
+    likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
+    tell = f"likely it is {likely}." if likely else nearest("", source.names)
+    raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
 
 
 def _likely_labels(source: TableSource) -> list[str]:
@@ -253,6 +250,7 @@ def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:
         return True
     with path.open("rb") as stream:
         start = stream.read(4096)
-    if ending in SIGNATURES:
-        return start.startswith(SIGNATURES[ending])
+    for endings, signatures in SIGNATURES.items():
+        if ending in endings:
+            return start.startswith(signatures)
     return b"\x00" not in start and start[:4] not in (b"%PDF", b"PAR1")

@@ -6,7 +6,7 @@ import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from sklearn.pipeline import Pipeline
@@ -30,14 +30,8 @@ FULL_ON_CPU = 4.0e9
 SHOWN = ("precision", "recall", "f1", "accuracy", "roc_auc", "calibration_error")
 
 
-class Size(StrEnum):
-    """How much is trained."""
-
-    auto = "auto"
-    full = "full"
-    compact = "compact"
-    light = "light"
-    fast = "fast"
+#: How much is trained.
+Size = StrEnum("Size", ["auto", "full", "compact", "light", "fast"])
 
 
 @command()
@@ -110,18 +104,17 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
     if find_spec("torch") is None:
         session.note("torch is not installed, so a light model is trained. Try: pip install 'purely[nn]'")
         return Size.light
-    weights = 100 * data.X.shape[1] + 2 * 100**2
-    if data.X.shape[0] * weights <= FULL_ON_CPU or device == o.Device.cuda:
-        return Size.full
     import torch
 
-    if device == o.Device.auto and torch.cuda.is_available():
+    weights = 100 * data.X.shape[1] + 2 * 100**2
+    on_gpu = device == o.Device.cuda or (device == o.Device.auto and torch.cuda.is_available())
+    if on_gpu or data.X.shape[0] * weights <= FULL_ON_CPU:
         return Size.full
     session.note("full networks would take long here, so compact ones were trained (--size full trains full ones).")
     return Size.compact
 
 
-def members_of(size: Size) -> Any:
+def members_of(size: Size) -> str | list[object]:
     """Members of the classifier for a size."""
     if size == Size.full:
         return "auto"
@@ -138,9 +131,10 @@ def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished
     if unfinished.exists() and not resume:
         session.note("an earlier fit that was not finished was started anew; --resume would have continued it.")
         unfinished.unlink()
+    elif unfinished.exists():
+        session.note("resumed with the networks of the earlier fit.")
     elif resume:
-        found = "resumed with the networks of the earlier fit." if unfinished.exists() else ""
-        session.note(found or "there was no unfinished fit to resume; this one started from the beginning.")
+        session.note("there was no unfinished fit to resume; this one started from the beginning.")
     try:
         with session.step("Class prior and members"):
             model.fit(data.X, data.y)
@@ -167,7 +161,7 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
 
 def _describe(
     session: Session, data: TrainingData, model: PUClassifier, size: Size, scenario: Scenario
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Print what the model is worth, and return it."""
     prior, how = model.prior_, Resampling(scenario=scenario, random_state=session.seed)
     with session.step("Estimating without negatives"):

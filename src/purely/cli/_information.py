@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -41,7 +41,7 @@ def app(
         interval = estimator.information_interval()
     with session.step("Testing against chance"):
         test = independence_test(data.X, data.y, n_permutations=permutations, random_state=session.seed)
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         **data.summary(),
         "information": interval.information,
         "interval": [interval.low, interval.high],
@@ -77,7 +77,7 @@ def _verdict(interval: InformationInterval, p_value: float) -> str:
     return "There is signal. Zero would mean that positives look like everyone else."
 
 
-def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -> list[dict[str, Any]]:
+def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -> list[dict[str, object]]:
     """Information of each column of the file alone and the loss without it, a column being all of its features."""
     names, owner = data.encoder.columns_, data.encoder.feature_owner_
     if names == ["features"]:  # a matrix without names of its own: its columns are ranked

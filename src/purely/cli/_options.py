@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from purely.tables import Origin
 from purely.tables.folder import FolderSource, find_files
@@ -18,19 +19,10 @@ from purely.tables.source import MAX_EXPANSION, Pair, TableSource
 FileFormat = StrEnum("FileFormat", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
-class Scenario(StrEnum):
-    """What the unlabelled rows are."""
-
-    case_control = "case-control"
-    single_sample = "single-sample"
-
-
-class Device(StrEnum):
-    """Where networks are trained."""
-
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
+#: What the unlabelled rows are.
+Scenario = StrEnum("Scenario", {"case_control": "case-control", "single_sample": "single-sample"})
+#: Where networks are trained.
+Device = StrEnum("Device", ["auto", "cpu", "cuda"])
 
 
 def _share(value: float | None) -> float | None:
@@ -39,27 +31,29 @@ def _share(value: float | None) -> float | None:
     return value
 
 
-def flag(name: str, help: str) -> typer.models.OptionInfo:
+def flag(name: str, help: str) -> OptionInfo:
     """An option that is there or not."""
-    option: typer.models.OptionInfo = typer.Option(name, help=help)
-    return option
+    return typer.Option(name, help=help)
 
 
-def output(metavar: str, help: str) -> typer.models.OptionInfo:
+def output(metavar: str, help: str) -> OptionInfo:
     """What is written."""
-    option: typer.models.OptionInfo = typer.Option("--out", "-o", metavar=metavar, help=help, show_default=False)
-    return option
+    return typer.Option("--out", "-o", metavar=metavar, help=help, show_default=False)
 
 
-def share(help: str, *names: str) -> typer.models.OptionInfo:
+def share(help: str, *names: str) -> OptionInfo:
     """An option that is a number strictly between 0 and 1."""
-    option: typer.models.OptionInfo = typer.Option(*names, callback=_share, metavar="P", help=help)
-    return option
+    return typer.Option(*names, callback=_share, metavar="P", help=help)
+
+
+def argument(metavar: str, help: str) -> ArgumentInfo:
+    """What is named by its place."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
 _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
-Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
+Table = Annotated[Path, argument("FILE", _KNOWN)]
+Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written.")]
 Force = Annotated[bool, flag("--force", "Replace an existing file of another kind.")]
 EscapeFormulas = Annotated[
     bool, flag("--escape-formulas", "Put ' before texts that a spreadsheet would take for formulas.")
@@ -81,11 +75,8 @@ DeviceOption = Annotated[Device, typer.Option("--device", help="Where networks a
 class Files:
     """One file with a label column, or two: the positives, then the pool."""
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
-    pool: Annotated[
-        Path | None,
-        typer.Argument(metavar="POOL", help="The unlabelled rows, if FILE holds the positives.", show_default=False),
-    ] = None
+    file: Table
+    pool: Annotated[Path | None, argument("POOL", "The unlabelled rows, if FILE holds the positives.")] = None
 
     @property
     def paths(self) -> list[Path]:
@@ -115,22 +106,15 @@ class Reading:
     ] = "utf-8"
     no_header: Annotated[bool, flag("--no-header", "The first line is data; columns are c1, c2, ...")] = False
     max_expansion: Annotated[
-        float,
-        typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet."),
+        float, typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet.")
     ] = MAX_EXPANSION
 
     def open(self, path: Path) -> TableSource:
         """Open a file, or a folder of files as one table."""
         if path.is_dir():
             return FolderSource(path, find_files(path, any_name=self.format is not None), self.open)
-        return open_table(
-            path,
-            format=self.format,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-            header=not self.no_header,
-            max_expansion=self.max_expansion,
-        )
+        options = asdict(self)
+        return open_table(path, header=not options.pop("no_header"), **options)
 
     def open_all(self, files: Files) -> TableSource:
         """Open one file, or positives and pool in two."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
 from purely.cli._reasons import Reasons
-from purely.cli._scoring import load_model
+from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.exceptions import PromiseWarning
@@ -26,6 +27,7 @@ from purely.files import shown
 from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
+from purely.typing import Floats
 
 #: Options that promise something of the rows labelled 1.
 PROMISES = ("precision", "recall")
@@ -111,7 +113,7 @@ def app(
                 what = "is scored file by file, without --share, --top and --reasons: they need rows of all files."
             raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
         scorer = load_model(model, exact=exact, promised=promised)
-        limit = _threshold(scorer.classifier, given, confidence)
+        limit = _threshold(scorer, given, confidence)
         task = FolderTask(model, out, reading, id, limit, exact, promised, interval, escape_formulas, force)
         predict_folder(session, file, task, scorer, jobs)
         return
@@ -123,7 +125,7 @@ def app(
         scorer = load_model(model, exact=exact, promised=promised)
         source = reading.open(file)
         ids = scorer.ids(source, id)
-        tally = Tally(_threshold(scorer.classifier, given, confidence))
+        tally = Tally(_threshold(scorer, given, confidence))
         why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
             rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
@@ -134,7 +136,7 @@ def app(
             _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
     session.note(*source.notes, *said_of_formulas(writer))
-    summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
+    summary = tally.summary() | _promised(scorer, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
         f"{tally.rows:,} rows scored{scorer.kind}; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a "
@@ -145,29 +147,30 @@ def app(
     session.finish({**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": out})
 
 
-def _threshold(classifier: Any, given: dict[str, float], confidence: float) -> float:
+def _threshold(scorer: Scorer, given: dict[str, float], confidence: float) -> float:
     """The threshold that was given, the one that keeps what was asked, or the model's own."""
     if "recall" in given:
-        return float(classifier.threshold_for_recall(given["recall"], confidence))
+        return float(scorer.classifier.threshold_for_recall(given["recall"], confidence))
     if "precision" not in given:
-        return given.get("threshold") or threshold_of(classifier)
+        return given.get("threshold") or threshold_of(scorer.classifier)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PromiseWarning)
-        found = float(classifier.threshold_for_precision(given["precision"], confidence))
+        found = float(scorer.classifier.threshold_for_precision(given["precision"], confidence))
     if np.isnan(found):
         reason = next(str(w.message) for w in caught if issubclass(w.category, PromiseWarning))
         raise CommandError(f"{reason} --top N or --share S lists the likeliest rows without a promise.")
     return found
 
 
-def _promised(classifier: Any, tally: Tally, confidence: float) -> dict[str, Any]:
+def _promised(scorer: Scorer, tally: Tally, confidence: float) -> dict[str, float]:
     """What the precision is at least, where the model has scores out of fold to tell it."""
-    if not tally.positive or not hasattr(classifier, "oof_table_"):
+    if not tally.positive or not hasattr(scorer.classifier, "oof_table_"):
         return {}
-    return {"precision_at_least": classifier.precision_above(tally.threshold, confidence).low, "confidence": confidence}
+    low = scorer.classifier.precision_above(tally.threshold, confidence).low
+    return {"precision_at_least": low, "confidence": confidence}
 
 
-def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
+def _expected(summary: dict[str, float], confidence: float) -> list[str]:
     lines = [
         f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
         f"{percent(summary['expected_recall'])} of all positives."
@@ -180,7 +183,9 @@ def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
     return lines
 
 
-def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session) -> Iterator[Any]:
+def _reported(
+    rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session
+) -> Iterator[pa.RecordBatch]:
     """The same rows; how far the file has been read is shown."""
     n_rows = 0
     for batch in rows:
@@ -214,14 +219,13 @@ def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: Tally) -> Iterator
 
 def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
-    found: list[Any] = []
+    found: list[Floats] = []
     with tempfile.TemporaryFile(prefix=".purely-") as spool:
-        writer: Any = None
-        for batch in rows:
-            writer = writer or pa.ipc.new_stream(spool, batch.schema)
-            writer.write_batch(batch)
-            found.append(batch.column("probability").to_numpy())
-        writer.close()
+        first = next(rows)
+        with pa.ipc.new_stream(spool, first.schema) as writer:
+            for batch in chain([first], rows):
+                writer.write_batch(batch)
+                found.append(batch.column("probability").to_numpy())
         tally.threshold = threshold_for_share(np.concatenate(found), share)
         spool.seek(0)
         yield from pa.ipc.open_stream(spool)

@@ -101,13 +101,13 @@ def _estimate(name: str, data: TrainingData, scenario: str, seed: int) -> dict[s
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The data do not determine", ClassPriorWarning)  # it is said below the table
-        estimator.fit(data.X, data.y)
+        found = estimator.fit(data.X, data.y).prior_
     return {
         "method": name,
-        "class_prior": float(estimator.class_prior_),
-        "interval": [float(v) for v in estimator.class_prior_interval_],
-        "level": known.get("level"),
+        "class_prior": found.value,
+        "interval": found.interval,
+        "level": found.level,
         "unlabelled_prior": float(estimator.unlabelled_prior_),
-        "determined": estimator.determined_,
-        "upper_bound": estimator.upper_bound_,
+        "determined": found.determined,
+        "upper_bound": found.upper_bound,
     }

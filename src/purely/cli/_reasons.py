@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 
 from purely.cli._scoring import Scorer
 from purely.explain import column_of_features, explain_rows
+from purely.typing import Matrix
 
 #: Rows of the file that each row is compared with.
 COMPARED = 32
@@ -25,7 +24,7 @@ class Reasons:
     def __init__(self, scorer: Scorer, n: int, seed: int) -> None:
         self.encoder, self.classifier, self.n, self.seed = scorer.encoder, scorer.classifier, n, seed
         self.columns = column_of_features(self.encoder)
-        self.background: Any = None
+        self.background: Matrix | None = None
 
     @property
     def names(self) -> list[str]:

@@ -19,6 +19,7 @@ from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
+from purely.typing import Frame
 
 
 @command(max_rows=10_000)
@@ -124,7 +125,7 @@ def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
     return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
 
 
-def _records(data: TrainingData) -> Any:
+def _records(data: TrainingData) -> Frame:
     """The rows as they were in the file, without vectors and without the label, which unlabelled rows have not."""
     kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != data.rule.column]
     return data.table.select(kept).to_pandas()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +19,7 @@ from purely.plotting import RepresentationDisplay
 from purely.progress import Bar
 from purely.representation import PURL
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
+from purely.typing import Floats
 
 
 @command(max_rows=20_000)
@@ -88,7 +89,7 @@ def app(
 def _write(writer: TableWriter, step: Bar, data: TrainingData, model: PURL, ids: list[str]) -> None:
     source, label = data.source, data.rule.column
 
-    def encode(item: tuple[Any, int]) -> tuple[Any, int, Any, Any]:
+    def encode(item: tuple[pa.RecordBatch, int]) -> tuple[pa.RecordBatch, int, Floats, Floats]:
         batch, first = item
         X = data.encoder.transform(batch)
         return batch, first, np.asarray(model.transform(X)), np.asarray(model.density_ratio(X))

@@ -19,7 +19,7 @@ from purely.cli._session import CommandError, Session
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.progress import Bar
-from purely.tables import LabelRule, Origin, TableEncoder, TableSource, find_label_rule
+from purely.tables import Encoded, LabelRule, Origin, TableEncoder, TableSource, find_label_rule
 from purely.tables.errors import nearest
 from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
@@ -123,7 +123,7 @@ class Scorer:
     def score_file(self, source: TableSource, labels: Sequence[str] = (), step: Bar | None = None) -> ScoredFile:
         """Score a file in one pass; `labels` are columns whose values are read too."""
         values = {name: LabelValues(name, source.name, most=1 << 40) for name in labels}
-        places: dict[str, list[Any]] = {name: [] for name in labels}
+        places: dict[str, list[Indices]] = {name: [] for name in labels}
         numbers, probabilities, plain = [], [], []
         for scored in self.score(source, labels):
             numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
@@ -142,7 +142,7 @@ class Scorer:
             {name: np.concatenate(own) for name, own in places.items()},
         )
 
-    def _score_batch(self, item: tuple[pa.RecordBatch, int]) -> tuple[Scored, Any]:
+    def _score_batch(self, item: tuple[pa.RecordBatch, int]) -> tuple[Scored, Encoded]:
         """Log-odds of the positive class of each row; safe in several threads."""
         batch, first = item
         encoded = self.encoder.encode(batch)

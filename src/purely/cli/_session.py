@@ -13,7 +13,7 @@ import textwrap
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
@@ -36,15 +36,8 @@ if TYPE_CHECKING:  # a reader of the help should not wait for them
     from purely.metrics import PUEstimate
 
 #: Packages that are optional, with the extra that brings them.
-EXTRAS = {
-    "torch": "nn",
-    "tqdm": "nn",
-    "matplotlib": "plot",
-    "jinja2": "report",
-    "pandas": "cli",
-    "pyarrow": "cli",
-    "openpyxl": "excel",
-}
+EXTRAS = {"torch": "nn", "tqdm": "nn", "matplotlib": "plot", "jinja2": "report", "openpyxl": "excel"}
+EXTRAS |= dict.fromkeys(("pandas", "pyarrow"), "cli")
 #: Errors whose text is a sentence for the user, by name: their modules need not be loaded to be recognised.
 SENTENCES = ("CommandError", "TableError", "FileError", "MissingFileError", "ModelFileError", "DownloadError")
 #: What parameters of the library are called here, and how advice is recognised that is about Python alone.
@@ -119,15 +112,17 @@ class Session:
         for j, column in enumerate(zip(head, *rows, strict=True)):
             # text may be wrapped between words, unless these are longer than words are
             least = min(24, max(cell_len(word) for cell in column for word in shown(cell, 500).split() or [""]))
-            side, text = ("left", True) if j < text_columns else ("right", False)
-            made.add_column(Text(shown(head[j], 500)), justify=side, no_wrap=not text, min_width=least)  # type: ignore[arg-type]
+            text = j < text_columns
+            made.add_column(
+                Text(shown(head[j], 500)), justify="left" if text else "right", no_wrap=not text, min_width=least
+            )
         for row in rows:
             made.add_row(*(Text(shown(cell, 500)) for cell in row))
         drawn = io.StringIO()
         Console(file=drawn, width=_columns(), color_system=None).print(made)
         self.say(*(line.rstrip() for line in drawn.getvalue().splitlines()))
 
-    def finish(self, result: dict[str, Any]) -> None:
+    def finish(self, result: Mapping[str, object]) -> None:
         """The result: one JSON object with --json; otherwise what to look at."""
         if self.json:
             print(json.dumps(as_json({**result, "warnings": self.notes}), allow_nan=False))
@@ -143,7 +138,7 @@ class Session:
             warnings.simplefilter("always", PurelyWarning)
             show = warnings.showwarning
 
-            def keep(message: Any, category: type[Warning], *rest: Any, **options: Any) -> None:
+            def keep(message: Warning | str, category: type[Warning], *rest: Any, **options: Any) -> None:
                 if issubclass(category, PurelyWarning):
                     self.note(*filter(None, [WORDS.get(category) or for_the_terminal(str(message))]))
                 else:
@@ -175,7 +170,7 @@ class Command(TyperCommand):
         return str(super().get_help(ctx)).replace(" <list[Path]>", " <paths>     ")
 
 
-def command(**defaults: Any) -> Callable[[Callable[..., None]], typer.Typer]:
+def command(**defaults: object) -> Callable[[Callable[..., None]], typer.Typer]:
     """Make an application of one command of a function, see :func:`with_options`."""
 
     def make(function: Callable[..., None]) -> typer.Typer:
@@ -195,7 +190,7 @@ def group(function: Callable[..., None], **commands: Callable[..., None]) -> typ
     return app
 
 
-def with_options(function: Callable[..., None], **defaults: Any) -> Callable[..., None]:
+def with_options(function: Callable[..., None], **defaults: object) -> Callable[..., None]:
     """Make what typer needs of a function whose first parameter is a :class:`Session`.
 
     A parameter whose type is a dataclass stands for the options that are its fields (those that typer describes), so
@@ -241,7 +236,7 @@ def as_help(docstring: str | None) -> str:
     return "\n\n".join(f"\b\n{text}" if "\n  " in text else text for text in paragraphs)
 
 
-def _options_of(group: Any, defaults: dict[str, Any]) -> list[inspect.Parameter]:
+def _options_of(group: type, defaults: dict[str, object]) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     found = []
     for f in fields(group):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
@@ -54,7 +54,7 @@ class Tally:
         made.highest = max((each.highest for each in tallies), default=0.0)
         return made
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         """For JSON."""
         return {
             "rows": self.rows,

@@ -191,7 +191,7 @@ def read(column: pa.Array, kind: Kind, form: str) -> Cells:
     if is_text(column.type) or kind in ("category", "text"):
         texts = _texts(column)
         if kind in ("category", "text"):
-            values: Any = texts
+            values = texts
         elif kind == "date":
             values = _dates_of_text(texts, _DATES[0] if form == "typed" else form)
         else:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from purely.files import shown
 from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["ColumnPlan", "Settings", "encode_column", "fit_column", "read_column"]
 
@@ -159,7 +158,7 @@ class ColumnPlan:
 class Block:
     """Features of a column's cells, and how many values did not occur in `fit` or could not be read."""
 
-    features: Any
+    features: Matrix
     n_unseen: int = 0
     n_unreadable: int = 0
 
@@ -185,7 +184,7 @@ def fit_column(name: str, column: pa.Array, settings: Settings) -> tuple[ColumnP
     return plan, cells
 
 
-def _fit_numbers(plan: ColumnPlan, values: Any, settings: Settings) -> ColumnPlan:
+def _fit_numbers(plan: ColumnPlan, values: np.ndarray, settings: Settings) -> ColumnPlan:
     """Numbers, truth values, the parts of dates, vectors: all are numbers with holes."""
     if plan.kind == "date":
         known = values[~np.isnat(values)]

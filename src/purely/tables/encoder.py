@@ -11,6 +11,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import with_parameters
@@ -53,7 +54,7 @@ class Encoded:
     ((2, 3), {}, {'age': 1})
     """
 
-    matrix: Any
+    matrix: Matrix
     unseen: dict[str, int]
     unreadable: dict[str, int]
 
@@ -187,7 +188,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     sparse: bool | str = "auto"
     dtype: str = "float64"
 
-    def fit(self, X: Matrix, y: Any = None) -> Self:
+    def fit(self, X: Matrix, y: object = None) -> Self:
         """Find out what the columns hold.
 
         Parameters
@@ -203,11 +204,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Matrix, y: Any = None) -> Any:
+    def fit_transform(self, X: Matrix, y: object = None) -> Matrix:
         """``fit(X).transform(X)``, with every cell read once; `y` is ignored."""
         return self._assembled(self._fit(X)).matrix
 
-    def transform(self, X: Matrix) -> Any:
+    def transform(self, X: Matrix) -> Matrix:
         """The rows as numbers: an array, or a CSR matrix where `sparse` says so, of shape (n, n_features)."""
         return self.encode(X).matrix
 
@@ -262,7 +263,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if matrix is None:
                 blocks.append(sp.csr_matrix(features))
             elif sp.issparse(features):
-                entries = features.tocoo()
+                entries = sp.coo_matrix(features)
                 matrix[entries.row, at + entries.col] = entries.data
             else:
                 matrix[:, at : at + plan.n_features] = features
@@ -285,12 +286,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """For each feature the place of its column in `columns_`."""
         return np.repeat(np.arange(len(self._used)), [plan.n_features for plan in self._used])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """A name for every feature: the column's, with the level, word or part where there are several."""
         check_is_fitted(self, "report_")
         return np.asarray([name for plan in self._used for name in plan.features], dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         tags.no_validation = True
@@ -303,7 +304,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         levels, count, words = (check_number(name, getattr(self, name), 1, integer=True) for name in names)
         return Settings(levels, count, words, self.scale)
 
-    def _columns_of(self, X: Matrix) -> list[Any]:
+    def _columns_of(self, X: Matrix) -> list[pa.Array]:
         table = as_table(X)
         names, known = table.column_names, set(table.column_names)
         if absent := [name for name in self.columns_ if name not in known]:

@@ -8,7 +8,7 @@ import io
 import lzma
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import IO, Any
 
@@ -102,7 +102,7 @@ class TableSource(ABC):
         self.done = min(1.0, self.stream.tell() / max(1, self.size))
 
     @contextmanager
-    def _opened(self, what: str) -> Iterator[Any]:
+    def _opened(self, what: str) -> Iterator[IO[bytes]]:
         """The file's bytes from the start, decompressed; what a library says of a damaged file becomes a sentence."""
         self.stream.seek(0)
         try:
@@ -143,7 +143,7 @@ class HeldTable(TableSource):
 class Stream(io.RawIOBase):
     """What a library is given to read: it may close it, and the file below stays open."""
 
-    def __init__(self, below: Any) -> None:
+    def __init__(self, below: IO[bytes] | Stream) -> None:
         super().__init__()
         self.below = below
 
@@ -163,7 +163,7 @@ def _can_be_text(kind: pa.DataType) -> bool:
         return False
 
 
-def decompressed(stream: IO[bytes], compression: str | None) -> Any:
+def decompressed(stream: IO[bytes], compression: str | None) -> IO[bytes]:
     """A stream of what a compressed stream holds."""
     if compression == "zstd":
         return pa.CompressedInputStream(pa.PythonFile(Stream(stream), "r"), "zstd")
@@ -200,11 +200,12 @@ class Joined(TableSource):
 
     anew = False
 
-    def __init__(self, name: str, parts: Sequence[Any]) -> None:
+    def __init__(self, name: str, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]) -> None:
+        # each opens its part: one at a time, since there may be more of them than a process may open
         self.name, self._parts, self.size = name, parts, 0
         schemas, notes = [], dict[str, None]()
         for part in parts:
-            with self._opened_part(part) as source:
+            with part() as source:
                 schemas.append((source.name, source.schema))
                 self.size += source.size
                 notes |= dict.fromkeys(source.notes)
@@ -224,14 +225,10 @@ class Joined(TableSource):
         kept = {name: t for name, t in types.items() if name not in apart}
         self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in kept.items()]))
 
-    def _opened_part(self, part: Any) -> AbstractContextManager[TableSource]:
-        """A part, open: one at a time, since there may be more of them than a process may open."""
-        return nullcontext(part)
-
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         schema, before = self._schema_of(columns), 0
         for part in self._parts:
-            with self._opened_part(part) as source:
+            with part() as source:
                 self._n_before *= not self.anew
                 for batch in source.batches(columns):
                     self.done = (before + source.done * source.size) / max(1, self.size)
@@ -250,5 +247,7 @@ class Pair(Joined):
     anew = True
 
     def __init__(self, positives: TableSource, pool: TableSource) -> None:
-        parts = [PlacedSource(positives, [(self.LABEL, "1")]), PlacedSource(pool, [(self.LABEL, None)])]
-        super().__init__(f"{positives.name} and {pool.name}", parts)
+        # neither is closed: a pair is read as often as asked for
+        first = nullcontext(PlacedSource(positives, [(self.LABEL, "1")]))
+        second = nullcontext(PlacedSource(pool, [(self.LABEL, None)]))
+        super().__init__(f"{positives.name} and {pool.name}", [lambda: first, lambda: second])
