@@ -90,13 +90,11 @@ def _draw(
             f"{source.name} has {number.size:,} rows to draw from, fewer than asked for; ask for fewer with -n.", 2
         )
     sample = draw_audit(probability, n, random_state=session.seed, after=None if earlier is None else earlier.sample)
-    numbers = [int(v) for v in number[sample.index]]
+    numbers = number[sample.index].tolist()
     sheet = _sheet(source, scorer, numbers)
-    new = list(range(len(numbers) - n, len(numbers)))
-    shown_rows = replace(sheet, cells=[sheet.cells[k] for k in new])
-    shown_probability = [float(probability[sample.index[k]]) for k in new] if scores else None
     write_design(design_path(out), Design(sample, probability, numbers, sheet, str(model.resolve()), digest, pool.name))
-    write_sheet(out, shown_rows, [numbers[k] for k in new], shown_probability, escape=escape_formulas)
+    said = probability[sample.index[-n:]] if scores else None
+    write_sheet(out, replace(sheet, cells=sheet.cells[-n:]), numbers[-n:], said, escape=escape_formulas)
     scorer.say_ignored(session)
     session.say(
         f"{n:,} of {number.size:,} rows of {source.name} are in {out}, in random order.",

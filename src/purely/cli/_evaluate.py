@@ -83,7 +83,7 @@ def app(
     is_true = None if truth is None else _truth(scored, truth, truth_positive)
     session.note(*source.notes, *rule.notes)
     used = kind >= 0
-    seen = kind.size == origin.n_rows and files.name == origin.file
+    seen = origin.is_of(files.name, kind.size)
     stored = out_of_fold(classifier, probability[used]) if seen else None
     if stored is not None:
         probability[used] = stored

@@ -104,7 +104,11 @@ def app(
                 progress=lambda stage, done, total: step.reach(done / total),
             )
         report.write(out)
-    if fitted is not None and not report.answers["records"]["out_of_fold"] and _was_trained_on(fitted, files, data):
+    if (
+        fitted is not None
+        and not report.answers["records"]["out_of_fold"]
+        and fitted.origin.is_of(files.name, data.n_rows)
+    ):
         session.note(
             "the model was trained on this file, and holds no scores of these rows by models that have not seen them "
             "(other --max-rows than in the fit, or an audit has changed the model): precision, recall and checks in "
@@ -119,10 +123,6 @@ def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
     origin = fitted.origin
     asked = asked.as_in(origin, [origin.label or ""] if files.pool is None else [])
     return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
-
-
-def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
-    return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
 
 
 def _records(data: TrainingData) -> Frame:

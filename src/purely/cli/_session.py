@@ -251,10 +251,9 @@ def _options_of(group: type, defaults: dict[str, object]) -> list[inspect.Parame
 def explain(error: BaseException) -> str:
     """One sentence for an error."""
     text = " ".join(str(error).split())
-    if isinstance(error, ModuleNotFoundError):
-        top = (error.name or "").split(".")[0]
-        if top in EXTRAS:
-            return f"this needs {top}, which is not installed. Try: pip install 'purely[{EXTRAS[top]}]'"
+    top = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if top in EXTRAS:
+        return f"this needs {top}, which is not installed. Try: pip install 'purely[{EXTRAS[top]}]'"
     if type(error).__name__ in SENTENCES:
         return text
     if isinstance(error, MemoryError):
@@ -271,8 +270,7 @@ def for_the_terminal(sentences: str) -> str:
     """A warning of the library without advice that only Python can follow."""
     for pattern, option in OPTIONS:
         sentences = re.sub(pattern, option, sentences)
-    kept = [s for s in re.split(r"(?<=[.;])\s+", sentences) if not PYTHON.search(s)]
-    text = " ".join(kept)
+    text = " ".join(s for s in re.split(r"(?<=[.;])\s+", sentences) if not PYTHON.search(s))
     return text[:-1] + "." if text.endswith(";") else text
 
 
@@ -282,15 +280,10 @@ def _columns() -> int:
 
 def _wrapped(text: str, indent: str = "  ") -> str:
     tied = printable(text).replace(" %", "\N{NO-BREAK SPACE}%")  # a number and its % stay together
-    lines = "\n".join(
-        part
-        for line in tied.split("\n")
-        for part in textwrap.wrap(
-            line, _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        or [""]
+    wrap = textwrap.TextWrapper(
+        _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-    return lines.replace("\N{NO-BREAK SPACE}", " ")
+    return "\n".join(map(wrap.fill, tied.split("\n"))).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def percent(value: float) -> str:

@@ -125,7 +125,7 @@ def read_design(sheet: Path) -> Design:
         ) from error
 
 
-def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: list[float] | None, *, escape: bool) -> None:
+def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: Floats | None, *, escape: bool) -> None:
     """Write rows with an empty label, and the probability where it was asked for."""
     columns: dict[str, pa.Array] = {sheet.row: pa.array(number, pa.int64())}
     for place, name in enumerate(sheet.columns):

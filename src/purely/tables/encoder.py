@@ -118,6 +118,10 @@ class Origin:
     negative: str | None = None
     ids: tuple[str, ...] = ()
 
+    def is_of(self, file: str, n_rows: int) -> bool:
+        """Whether it looks like this file."""
+        return (self.file, self.n_rows) == (file, n_rows)
+
 
 @with_parameters
 class TableEncoder(TransformerMixin, BaseEstimator):
