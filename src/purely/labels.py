@@ -31,13 +31,7 @@ from purely.exceptions import LabelWarning
 from purely.label_words import LabelMeaning, find_meaning, listed, plain, says
 from purely.typing import Floats, Indices, Mask, Matrix
 
-__all__ = [
-    "PULabels",
-    "Scenario",
-    "check_scenario",
-    "read_labels",
-    "stack",
-]
+__all__ = ["PULabels", "Scenario", "check_scenario", "read_labels", "stack"]
 
 Scenario = Literal["case-control", "single-sample"]
 #: Labels as they come: numbers, truth values or words.
@@ -231,29 +225,18 @@ def _as_array(y: ArrayLike) -> Values:
 
 
 def _refuse_missing(values: Values) -> None:
-    if values.dtype.kind == "f" or values.dtype.kind == "c":
-        missing = np.isnan(values)
-        infinite = np.isinf(values)
-    elif values.dtype.kind in "mM":
-        missing, infinite = np.isnat(values), np.zeros(values.size, dtype=bool)
-    elif values.dtype.kind == "O":
-        missing = np.fromiter((_is_missing(v) for v in values.tolist()), dtype=bool, count=values.size)
-        infinite = np.fromiter((isinstance(v, float) and abs(v) == np.inf for v in values.tolist()), dtype=bool)
-    else:
+    if values.dtype.kind == "O":  # only floats and what stands for a missing value matter
+        nothing = ("NoneType", "NAType", "NaTType")  # None, and two values of pandas
+        told = (np.nan if type(v).__name__ in nothing else v if isinstance(v, float) else 0.0 for v in values.tolist())
+        values = np.fromiter(told, dtype=np.float64, count=values.size)
+    if values.dtype.kind not in "fcmM":
         return
-    if missing.any():
+    if missing := np.count_nonzero(np.isnan(values)):
         raise ValueError(
-            f"y has {int(missing.sum())} missing label(s) (NaN or None); an unlabelled row is not a missing value. "
-            + _HOW_TO_LABEL
+            f"y has {missing} missing label(s) (NaN or None); an unlabelled row is not a missing value. {_HOW_TO_LABEL}"
         )
-    if infinite.any():
+    if np.isinf(values).any():
         raise ValueError(f"y has infinite values (inf); they are not labels. {_HOW_TO_LABEL}")
-
-
-def _is_missing(value: object) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
 
 
 def _refuse_many(values: Values, found: list[object]) -> NoReturn:
@@ -361,9 +344,8 @@ def check_scenario(scenario: object) -> Scenario:
     >>> check_scenario("single-sample")
     'single-sample'
     """
-    if isinstance(scenario, str) and scenario == "case-control":
-        return "case-control"
-    if isinstance(scenario, str) and scenario == "single-sample":
-        return "single-sample"
-    allowed = " or ".join(repr(s) for s in get_args(Scenario))
+    known: tuple[Scenario, ...] = get_args(Scenario)
+    if isinstance(scenario, str) and scenario in known:
+        return known[known.index(scenario)]  # not the same for NumPy's texts
+    allowed = " or ".join(map(repr, known))
     raise ValueError(f"scenario must be {allowed}; {scenario!r} was given.")

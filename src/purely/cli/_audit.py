@@ -58,9 +58,7 @@ def _draw(
     *,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, metavar="N", help="Rows to label.")] = 100,
     out: Annotated[Path, o.output("FILE", "The sheet: CSV or TSV.")],
-    after: Annotated[
-        Path | None, typer.Option(metavar="SHEET", help="An earlier sheet of this pool, to which rows are added.")
-    ] = None,
+    after: Annotated[Path | None, o.option("SHEET", "An earlier sheet of this pool, to which rows are added.")] = None,
     scores: Annotated[
         bool, o.flag("--scores", "Show the model's probabilities, which may influence whoever labels.")
     ] = False,
@@ -110,9 +108,7 @@ def _read(
     sheets: Annotated[list[Path], o.argument("SHEET...", "Sheets with labels, in the order drawn.")],
     *,
     out: Annotated[Path | None, o.output("MODEL", "Write the recalibrated model.")] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The audited model.  [default: where it was]")
-    ] = None,
+    model: Annotated[Path | None, o.option("MODEL", "The audited model.  [default: where it was]")] = None,
     threshold: Annotated[float | None, o.share("Probability above which a row counts.  [default: the model's]")] = None,
     precision: Annotated[float | None, o.share("Find the threshold that keeps this precision.")] = None,
     confidence: Annotated[float, o.share("Confidence in that precision.")] = 0.9,
@@ -171,12 +167,12 @@ def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floa
 def _sheet(source: TableSource, scorer: Scorer, numbers: list[int]) -> Sheet:
     """Cells of the rows that were drawn, in one more pass over the file."""
     columns = [name for name in source.names if name != scorer.origin.label]
-    place, cells = {number: k for k, number in enumerate(numbers)}, [[""] for _ in numbers]
+    drawn, cells = set(numbers), dict[int, list[str | None]]()
     for batch in source.batches(columns):
-        for at in (k for k in range(batch.num_rows) if source.first + k in place):
-            cells[place[source.first + at]] = [cell_text(column[at].as_py()) for column in batch.columns]  # type: ignore[misc]
-    taken = set(columns) | {"probability"}
-    return Sheet(columns, cells, _free("row", taken), _free("label", taken))  # type: ignore[arg-type]
+        for number in drawn.intersection(range(source.first, source.first + batch.num_rows)):
+            cells[number] = [cell_text(column[number - source.first].as_py()) for column in batch.columns]
+    taken = {*columns, "probability"}
+    return Sheet(columns, [cells[number] for number in numbers], _free("row", taken), _free("label", taken))
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -227,16 +223,9 @@ def _audited_rows(scorer: Scorer, design: Design) -> Matrix | None:
 
     The sheet holds texts. They say the same as the pool's cells if the model says the same of them.
     """
-    place = {name: k for k, name in enumerate(design.sheet.columns)}
-    if any(name not in place for name in scorer.encoder.columns_):
-        return None
-    texts = {
-        name: pa.array([row[place[name]] for row in design.sheet.cells], pa.string())
-        for name in scorer.encoder.columns_
-    }
     try:
-        rows = scorer.encoder.transform(pa.table(texts))
-    except ValueError:  # a column of vectors cannot be told from its text
+        rows = scorer.encoder.transform(pa.table(design.sheet.texts()))
+    except ValueError:  # a column is not there, or is one of vectors, which cannot be told from its text
         return None
     again = model_says(scorer.classifier, rows, "probability")
     drawn = design.probability[design.sample.index]

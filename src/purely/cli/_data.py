@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,7 @@ class TrainingData:
     rule : LabelRule
         With the counts of the whole file.
     source : TableSource
+    scenario : {"case-control", "single-sample"}
     """
 
     X: Matrix
@@ -69,6 +70,7 @@ class TrainingData:
     encoder: TableEncoder
     rule: LabelRule
     source: TableSource
+    scenario: Scenario
 
     @property
     def n_rows(self) -> int:
@@ -137,19 +139,14 @@ def load_training(
             X = encoder.fit_transform(rows.table.select(columns))
         except TableError as error:
             raise TableError(f"{source.name}: {error}") from error
-    two = isinstance(source, Pair)
-    encoder.origin_ = Origin(
-        files.name,
-        sum(rule.counts.values()),
-        None if two else label,
-        None if two else rule.positive,
-        rule.negative,
-        ids,
-    )
+    encoder.origin_ = Origin(files.name, sum(rule.counts.values()), negative=rule.negative, ids=ids)
+    if not isinstance(source, Pair):
+        encoder.origin_ = replace(encoder.origin_, label=label, positive=rule.positive)
     leaks = find_leaks(X, rows.positive, encoder, session.seed) if warn else []
     if leaks:
         session.note(said_of_leaks(leaks))
-    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source)
+    scenario = _scenario(session, sampling.scenario, files)
+    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source, scenario)
 
 
 def find_label(source: TableSource, asked: str | None) -> str:
@@ -197,7 +194,7 @@ def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: 
     return columns
 
 
-def scenario_of(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
+def _scenario(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
     """What the unlabelled rows are; said where nobody has."""
     if asked is None and files.pool is None:
         session.note(

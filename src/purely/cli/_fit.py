@@ -16,11 +16,10 @@ from purely.classifiers import NNPUClassifier, PUClassifier
 from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS
 from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, check_output, load_training, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training
 from purely.cli._session import CommandError, Session, cells, command, percent, said_of_prior, seconds, three_digits
 from purely.exceptions import DistillationError
 from purely.files import replacing, shown
-from purely.labels import Scenario
 from purely.metrics import pu_report
 from purely.metrics.estimate import Resampling
 
@@ -40,10 +39,9 @@ def app(
     files: o.Files,
     *,
     out: Annotated[Path, o.output("MODEL", "Model file to write.")],
-    sampling: o.Sampling,
+    sampling: o.Learning,
     size: Annotated[Size, typer.Option(help="How much is trained, see above.")] = Size.auto,
     class_prior: o.ClassPrior = None,
-    scenario: o.ScenarioOption = None,
     resume: Annotated[bool, o.flag("--resume", "Continue a fit that was killed.")] = False,
     device: o.DeviceOption = o.Device.auto,
     force: o.Force = False,
@@ -74,14 +72,13 @@ def app(
     check_output(out, files.paths, endings=(), force=force)
     with replacing(out):  # nobody else may write it from here on
         data = load_training(session, files, reading, sampling)
-        said = scenario_of(session, scenario, files)
         chosen = choose_size(session, size, data, device)
         unfinished = out.with_name(f".{out.name}.purely-resume")
         model = PUClassifier(
             "auto" if class_prior is None else class_prior,
             members=members_of(chosen),
             checkpoint=unfinished if chosen != Size.light else None,
-            scenario=said,
+            scenario=data.scenario,
             device=device.value,
             random_state=session.seed,
         )
@@ -90,9 +87,9 @@ def app(
         _distil(session, model, data)
         purely.save(Pipeline([("table", data.encoder), ("classifier", model)]), out)
     unfinished.unlink(missing_ok=True)
-    described = _describe(session, data, model, chosen, said)
+    described = _describe(session, data, model, chosen)
     session.say("", f"The model is in {out}")
-    session.finish({**data.summary(), **described, "scenario": said, "model": str(out)})
+    session.finish({**data.summary(), **described, "scenario": data.scenario, "model": str(out)})
 
 
 def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Device) -> Size:
@@ -159,11 +156,9 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
         session.note(f"{error} So 'purely predict' will use the model as it was fitted, which is slower.")
 
 
-def _describe(
-    session: Session, data: TrainingData, model: PUClassifier, size: Size, scenario: Scenario
-) -> dict[str, object]:
+def _describe(session: Session, data: TrainingData, model: PUClassifier, size: Size) -> dict[str, object]:
     """Print what the model is worth, and return it."""
-    prior, how = model.prior_, Resampling(scenario=scenario, random_state=session.seed)
+    prior, how = model.prior_, Resampling(scenario=data.scenario, random_state=session.seed)
     with session.step("Estimating without negatives"):
         report = pu_report(data.y, model.oof_probability_, model, threshold_of(model), out_of_fold=True, **how)
     pool = model.unlabelled_prior_ * data.rule.n_unlabelled

@@ -21,9 +21,9 @@ from joblib import Parallel, delayed
 
 from purely.cli import _options as o
 from purely.cli._data import check_output
+from purely.cli._rows import Tally, label_rows, scored_rows
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, explain, percent
-from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.files import FileError, shown
 from purely.progress import track
 from purely.tables.folder import PlacedFile, find_files

@@ -8,7 +8,7 @@ import numpy as np
 import typer
 
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, load_training, scenario_of
+from purely.cli._data import TrainingData, load_training
 from purely.cli._session import Session, command
 from purely.smi import PUSMI, InformationInterval, SMIInterval, independence_test, rank_features
 from purely.smi.features import most_different
@@ -19,12 +19,11 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     class_prior: o.ClassPrior = None,
     ranking: Annotated[bool, typer.Option("--ranking/--no-ranking", help="Also rank the columns.")] = True,
     top: Annotated[int, typer.Option(min=1, help="Columns to rank: those of most information alone.")] = 20,
     permutations: Annotated[int, typer.Option(min=99, help="Permutations behind the p-value.")] = 999,
-    scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
     """Is there signal at all, and how much? PU-SMI with interval, p-value, columns.
@@ -35,9 +34,8 @@ def app(
       purely information positives.csv pool.csv
     """
     data = load_training(session, files, reading, sampling)
-    said = scenario_of(session, scenario, files)
     with session.step("Measuring information"):
-        estimator = PUSMI(scenario=said, random_state=session.seed).fit(data.X, data.y)
+        estimator = PUSMI(scenario=data.scenario, random_state=session.seed).fit(data.X, data.y)
         interval = estimator.information_interval()
     with session.step("Testing against chance"):
         test = independence_test(data.X, data.y, n_permutations=permutations, random_state=session.seed)
@@ -47,7 +45,7 @@ def app(
         "interval": [interval.low, interval.high],
         "level": interval.level,
         "p_value": test.p_value,
-        "scenario": said,
+        "scenario": data.scenario,
     }
     session.say(
         data.line(),

@@ -46,6 +46,11 @@ def share(help: str, *names: str) -> OptionInfo:
     return typer.Option(*names, callback=_share, metavar="P", help=help)
 
 
+def option(metavar: str, help: str, *names: str) -> OptionInfo:
+    """An option that has no value of its own accord."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False)
+
+
 def argument(metavar: str, help: str) -> ArgumentInfo:
     """What is named by its place."""
     return typer.Argument(metavar=metavar, help=help, show_default=False)
@@ -94,9 +99,7 @@ class Reading:
     """How a file is read."""
 
     format: Annotated[FileFormat | None, typer.Option(help="Format of the file.  [default: by its ending]")] = None
-    delimiter: Annotated[
-        str | None, typer.Option(metavar="CHARACTER", help="Delimiter of CSV.  [default: by the first lines]")
-    ] = None
+    delimiter: Annotated[str | None, option("CHARACTER", "Delimiter of CSV.  [default: by the first lines]")] = None
     encoding: Annotated[
         str,
         typer.Option(
@@ -128,16 +131,12 @@ class Reading:
 class Labelling:
     """Where the labels are, and what their values mean."""
 
-    label: Annotated[
-        str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
-    ] = None
+    label: Annotated[str | None, option("COLUMN", "Label column.  [default: label or y]", "--label", "-l")] = None
     positive: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, positive]"),
+        str | None, option("VALUE", "Value of labelled positives.  [default: 1, true, yes, positive]")
     ] = None
     negative: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="Value of known negatives, not used for learning; none: there are none."),
+        str | None, option("VALUE", "Value of known negatives, not used for learning; none: there are none.")
     ] = None
 
     def as_in(self, origin: Origin, names: Sequence[str]) -> Self:
@@ -154,12 +153,9 @@ class Sampling(Labelling):
 
     id: Annotated[
         list[str] | None,
-        typer.Option(metavar="COLUMN", help="Copied to the output, not used for learning; may be given several times."),
+        option("COLUMN", "Copied to the output, not used for learning; may be given several times."),
     ] = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Left out; may be given several times.", show_default=False),
-    ] = None
+    drop: Annotated[list[str] | None, option("COLUMN", "Left out; may be given several times.")] = None
     max_rows: Annotated[
         int,
         typer.Option(
@@ -168,3 +164,11 @@ class Sampling(Labelling):
             help="Most unlabelled rows that are used, drawn at random from more; as many positives.",
         ),
     ] = 50_000
+    scenario: Scenario | None = Scenario.case_control
+
+
+@dataclass(frozen=True)
+class Learning(Sampling):
+    """The same, and what the unlabelled rows are."""
+
+    scenario: ScenarioOption = None

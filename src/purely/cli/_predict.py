@@ -18,10 +18,9 @@ from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
-from purely.cli._reasons import Reasons
+from purely.cli._rows import Reasons, Tally, label_rows, scored_rows
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
-from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.exceptions import PromiseWarning
 from purely.files import shown
 from purely.progress import Bar

@@ -6,11 +6,9 @@ import warnings
 from enum import StrEnum
 from typing import Annotated, Any
 
-import typer
-
 from purely import prior
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, load_training, scenario_of
+from purely.cli._data import TrainingData, load_training
 from purely.cli._session import Session, command, percent
 from purely.exceptions import ClassPriorWarning
 
@@ -42,14 +40,11 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     method: Annotated[
         list[Method] | None,
-        typer.Option(
-            metavar="NAME", help=f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"
-        ),
+        o.option("NAME", f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"),
     ] = None,
-    scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
     """How many positives are in the pool? The class prior, with an interval.
@@ -60,7 +55,7 @@ def app(
       purely prior customers.csv --label fraud --method best-bin --json
     """
     data = load_training(session, files, reading, sampling)
-    said = scenario_of(session, scenario, files)
+    said = data.scenario
     found = []
     for name in [str(m) for m in method] if method else ["recommended"]:
         with session.step(f"Estimating ({name})"):

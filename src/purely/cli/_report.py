@@ -13,12 +13,12 @@ import typer
 
 from purely.cli import _options as o
 from purely.cli._audit import load_audited, read_result
-from purely.cli._data import TrainingData, check_output, load_training, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, command
+from purely.cli._session import Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
-from purely.files import replacing, shown
+from purely.files import replacing
 from purely.typing import Frame
 
 
@@ -28,18 +28,12 @@ def app(
     files: o.Files,
     *,
     out: Annotated[Path, o.output("HTML", "Report to write.")],
-    model: Annotated[
-        Path | None, typer.Option("--model", "-m", metavar="MODEL", help="What 'purely fit' has written.")
-    ] = None,
+    model: Annotated[Path | None, o.option("MODEL", "What 'purely fit' has written.", "--model", "-m")] = None,
     audit: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="SHEET", help="Labels of an audit of the model; several for several rounds.", show_default=False
-        ),
+        list[Path] | None, o.option("SHEET", "Labels of an audit of the model; several for several rounds.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    sampling: o.Sampling,
-    scenario: o.ScenarioOption = None,
+    sampling: o.Learning,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -71,15 +65,9 @@ def app(
         data = load_training(
             session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files)
         )
-        said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
         if fitted is not None:
             encoder = fitted.encoder
-            absent = [name for name in encoder.columns_ if name not in data.table.column_names]
-            if absent:
-                raise CommandError(
-                    f"{shown(model, 120)!r} does not fit this file: it needs the column {shown(absent[0])!r}."
-                )
             X = encoder.transform(data.table)
         with session.step("Making the report") as step:
             report = make_report(
@@ -95,11 +83,11 @@ def app(
                 settings={
                     "command": shlex.join(["purely", *sys.argv[1:]]),
                     "file": data.source.name,
-                    "scenario": said,
+                    "scenario": data.scenario,
                     **({} if design is None else {"audited pool": design.pool}),
                 },
                 scaled=True,
-                scenario=said,
+                scenario=data.scenario,
                 random_state=session.seed,
                 progress=lambda stage, done, total: step.reach(done / total),
             )

@@ -11,7 +11,7 @@ import pyarrow as pa
 import typer
 
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, check_output, load_training, save_picture, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training, save_picture
 from purely.cli._scoring import map_ordered
 from purely.cli._session import Session, command
 from purely.files import replacing
@@ -28,11 +28,10 @@ def app(
     files: o.Files,
     *,
     out: o.OutTable,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     components: Annotated[int, typer.Option(min=1, max=1000, help="Components.")] = 2,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the first two components.")] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Longest training.")] = 200,
-    scenario: o.ScenarioOption = None,
     device: o.DeviceOption = o.Device.auto,
     escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
@@ -58,7 +57,7 @@ def app(
             model = PURL(
                 components,
                 max_epochs=epochs,
-                scenario=scenario_of(session, scenario, files),
+                scenario=data.scenario,
                 device=device.value,
                 random_state=session.seed,
             ).fit(data.X, data.y)

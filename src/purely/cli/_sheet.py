@@ -55,6 +55,10 @@ class Sheet:
     row: str
     label: str
 
+    def texts(self) -> dict[str, pa.Array]:
+        """The cells by column."""
+        return {name: pa.array([row[j] for row in self.cells], pa.string()) for j, name in enumerate(self.columns)}
+
 
 @dataclass(frozen=True)
 class Design:
@@ -127,9 +131,7 @@ def read_design(sheet: Path) -> Design:
 
 def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: Floats | None, *, escape: bool) -> None:
     """Write rows with an empty label, and the probability where it was asked for."""
-    columns: dict[str, pa.Array] = {sheet.row: pa.array(number, pa.int64())}
-    for place, name in enumerate(sheet.columns):
-        columns[name] = pa.array([row[place] for row in sheet.cells], pa.string())
+    columns = {sheet.row: pa.array(number, pa.int64()), **sheet.texts()}
     if probability is not None:
         columns["probability"] = pa.array(probability, pa.float64())
     columns[sheet.label] = pa.array([None] * len(number), pa.string())
