@@ -18,7 +18,6 @@ from purely.label_words import find_meaning
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
-from purely.tables.errors import nearest
 from purely.tables.labels import LabelValues
 from purely.tables.leaks import find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
@@ -113,7 +112,7 @@ def load_training(
     """Read files once: labels and rows, of each kind at most `max_rows`; then encode the rows."""
     source = reading.open_all(files)
     label = find_label(source, sampling.label)
-    ids, drop = tuple(sampling.id or ()), tuple(sampling.drop or ())
+    ids, drop = tuple(dict.fromkeys(sampling.id or ())), tuple(sampling.drop or ())
     columns = _feature_columns(source, label, ids, drop)
     with session.step("Reading rows") as step:
         rows = draw_rows(
@@ -161,7 +160,7 @@ def find_label(source: TableSource, asked: str | None) -> str:
     if found := [name for name in USUAL_LABELS if name in source.names]:
         return found[0]
     likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
-    tell = f"likely it is {likely}." if likely else nearest("", source.names)
+    tell = f"likely it is {likely}." if likely else source.nearest("")
     raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
 
 

@@ -24,7 +24,7 @@ from purely.cli._data import check_output
 from purely.cli._rows import Tally, label_rows, scored_rows
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, explain, percent
-from purely.files import FileError, shown
+from purely.files import FileError, shown, sweep
 from purely.progress import track
 from purely.tables.folder import PlacedFile, find_files
 from purely.tables.formats import COMPRESSIONS
@@ -109,6 +109,8 @@ def predict_folder(session: Session, folder: Path, task: FolderTask, scorer: Sco
     """Score the files of a folder that are not scored yet."""
     files = find_files(folder, any_name=task.reading.format is not None)
     outputs = _check_places(folder, files, task)
+    for place in {task.out, *(out.parent for out in outputs.values())}:
+        sweep(place)  # what a killed process has left, also where nothing is to be done
     journal = Journal(task.out / JOURNAL, task.fingerprint())
     found = journal.finished(files, outputs)
     if before := len(found):
@@ -246,13 +248,14 @@ def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileSco
     scorer.n_rows = whole.rows
     scorer.say_ignored(session)
     if empty := sum(not (scores.tally.rows or scores.error) for scores in found):
-        session.note(f"{empty:,} {'file has' if empty == 1 else 'files have'} no rows, and scores without rows.")
+        session.note(f"{empty:,} {'file has' if empty == 1 else 'files have'} no rows: only column names were written.")
     if failed:
         listed = " ".join(scores.error.rstrip(".") + "." for scores in failed[:NAMED])
-        more = f" (and {len(failed) - NAMED:,} more)" if len(failed) > NAMED else ""
+        others = f"the scores of the others are in {shown(task.out, 120)!r}, and " if len(failed) < len(found) else ""
+        more = f" And {len(failed) - NAMED:,} more." if len(failed) > NAMED else ""
         raise CommandError(
-            f"{len(failed):,} of {len(found):,} files could not be scored{more}; the scores of the others are in "
-            f"{shown(task.out, 120)!r}, and the same command does the rest once these are mended: {listed}"
+            f"{len(failed):,} of {len(found):,} files could not be scored; {others}the same command does the rest once "
+            f"these are mended: {listed}{more}"
         )
     session.say(
         f"{len(found):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "

@@ -20,7 +20,6 @@ from purely.crossfit import model_says
 from purely.files import shown
 from purely.progress import Bar
 from purely.tables import Encoded, LabelRule, Origin, TableEncoder, TableSource, find_label_rule
-from purely.tables.errors import nearest
 from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Indices
@@ -89,7 +88,7 @@ class Scorer:
     def ids(self, source: TableSource, asked: Sequence[str] | None) -> list[str]:
         """Columns that are carried to the output: those asked for, or those of the fit that are there."""
         source.check_columns(asked or [], "id column")
-        return list(asked or [name for name in self.origin.ids if name in source.names])
+        return list(dict.fromkeys(asked or [name for name in self.origin.ids if name in source.names]))
 
     def fresh(self) -> Scorer:
         """The same model with nothing counted, for one file of a folder: it may be empty."""
@@ -103,7 +102,7 @@ class Scorer:
             several = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise CommandError(
                 f"{source.name} has no column {shown(absent[0])!r}{several}, which the model was trained on "
-                f"({len(self.encoder.columns_)} columns); {nearest(absent[0], source.names)}"
+                f"({len(self.encoder.columns_)} columns); {source.nearest(absent[0])}"
             )
         columns = list(dict.fromkeys([*extra, *self.encoder.columns_]))
         with one_blas_thread():

@@ -63,6 +63,15 @@ class CSVSource(TableSource):
         names = self._column_names(best) if header else [f"c{j}" for j in range(1, len(best.first) + 1)]
         self._set_schema(pa.schema([(n, pa.string()) for n in names]))
 
+    def nearest(self, name: str) -> str:
+        """A half-sentence that offers a column, or says why there may be one only."""
+        if len(self.names) > 1:
+            return super().nearest(name)
+        return (
+            f"it has only {shown(self.names[0])!r}: is that a title above the column names (delete it), or is there "
+            "another --delimiter?"
+        )
+
     def _decoded(self, head: bytes) -> str:
         if b"\x00" in head[:4096] and not self.encoding.startswith(("utf-16", "utf-32")):
             remedy = "--encoding utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "--format"

@@ -93,7 +93,11 @@ class TableSource(ABC):
         known = set(self.names)
         for name in names:
             if name not in known:
-                raise TableError(f"{self.name} has no {role} {shown(name)!r}; {nearest(name, self.names)}")
+                raise TableError(f"{self.name} has no {role} {shown(name)!r}; {self.nearest(name)}")
+
+    def nearest(self, name: str) -> str:
+        """A half-sentence that offers a column for a name that is none."""
+        return nearest(name, self.names)
 
     def _schema_of(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self.schema.field(name) for name in columns])
