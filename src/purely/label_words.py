@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -116,19 +117,14 @@ def says(value: Value) -> Saying:
 
 
 def _the_greater(values: Collection[Value]) -> LabelMeaning:
-    numbers = [_number(v) for v in values]
-    if None not in numbers:
-        low, high = sorted(values, key=lambda v: _number(v) or 0.0)
-    else:
-        low, high = sorted(values)
+    low, high = sorted(values, key=float if _all_numbers(values) else None)
     return LabelMeaning(high, low, guessed=True)
 
 
 def _number(value: Value) -> float | None:
-    try:
+    with suppress(TypeError, ValueError):
         return float(value)
-    except (TypeError, ValueError):
-        return None
+    return None
 
 
 def _all_numbers(values: Collection[Value]) -> bool:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -202,11 +202,10 @@ class Journal:
 
 def _stamp(path: Path) -> list[int] | None:
     """Size and time of writing of a file, None where there is none."""
-    try:
+    with suppress(OSError):
         found = path.stat()
-    except OSError:
-        return None
-    return [found.st_size, found.st_mtime_ns]
+        return [found.st_size, found.st_mtime_ns]
+    return None
 
 
 @lru_cache(maxsize=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import with_parameters
-from purely.checks import check_choice, check_number
+from purely.base import check_parameters, number, one_of, with_parameters
 from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
@@ -185,12 +184,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     'dropped: one value in every row'
     """
 
-    max_levels: int = 50
-    min_count: int = 10
-    max_words: int = 2000
+    max_levels: int = number(default=50, low=1, integer=True)
+    min_count: int = number(default=10, low=1, integer=True)
+    max_words: int = number(default=2000, low=1, integer=True)
     scale: bool = True
-    sparse: bool | str = "auto"
-    dtype: str = "float64"
+    sparse: bool | str = one_of(True, False, "auto", default="auto")
+    dtype: str = one_of("float64", "float32", default="float64")
 
     def fit(self, X: Matrix, y: object = None) -> Self:
         """Find out what the columns hold.
@@ -224,7 +223,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Matrix) -> list[Cells]:
         """Find out what the columns hold; the cells of those that are used."""
-        settings = self._settings()
+        given = check_parameters(type(self), self.get_params())
+        settings = Settings(**{field.name: given[field.name] for field in fields(Settings)})
         table = as_table(X)
         names = list(table.column_names)
         refuse_twins(names, "the table")
@@ -300,13 +300,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         tags.no_validation = True
         return tags
-
-    def _settings(self) -> Settings:
-        check_choice("dtype", self.dtype, ("float64", "float32"))
-        check_choice("sparse", self.sparse, (True, False, "auto"))
-        names = ("max_levels", "min_count", "max_words")
-        levels, count, words = (check_number(name, getattr(self, name), 1, integer=True) for name in names)
-        return Settings(levels, count, words, self.scale)
 
     def _columns_of(self, X: Matrix) -> list[pa.Array]:
         table = as_table(X)

@@ -9,7 +9,7 @@ import lzma
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import IO, Any
 
 import pyarrow as pa
@@ -161,10 +161,9 @@ class Stream(io.RawIOBase):
 
 
 def _can_be_text(kind: pa.DataType) -> bool:
-    try:
+    with suppress(pa.ArrowNotImplementedError):
         return bool(pa.nulls(0, kind).cast(pa.string()) is not None)
-    except pa.ArrowNotImplementedError:
-        return False
+    return False
 
 
 def decompressed(stream: IO[bytes], compression: str | None) -> IO[bytes]:
