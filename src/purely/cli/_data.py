@@ -219,6 +219,8 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
         return
     if out.is_dir():
         raise CommandError(f"the output {name!r} is a folder; name a file in it.", 2)
+    if not out.parent.is_dir():
+        raise CommandError(f"the folder {shown(out.parent, 120)!r} does not exist; make it first.")
     if endings and ending not in endings:
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):

@@ -117,8 +117,6 @@ def predict_folder(session: Session, folder: Path, task: FolderTask, scorer: Sco
         session.note(f"{before:,} of {len(files):,} files were scored before and are left as they are.")
     kept = {scores.place for scores in found}
     todo = [file for file in files if str(file.place) not in kept]
-    for file in todo:
-        outputs[file.place].parent.mkdir(parents=True, exist_ok=True)
     sizes = {str(file.place): file.path.stat().st_size for file in todo}
     # one file at a time in each process: what is not begun is not lost
     parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
@@ -147,12 +145,12 @@ def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> di
         if out in taken:
             both = f"{shown(taken[out], 60)!r} and {shown(file.place, 60)!r}"
             raise CommandError(f"the scores of {both} would have the same name; rename one of the files.")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"the folder {shown(out.parent, 120)!r} cannot be made: {error.strerror}.") from error
         check_output(out, [task.model, file.path], endings=ENDINGS, force=task.force)
         taken[out] = file.place
-    try:
-        task.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"the folder {shown(task.out, 120)!r} cannot be made: {error.strerror}.") from error
     return {place: out for out, place in taken.items()}
 
 

@@ -170,16 +170,12 @@ def _promised(scorer: Scorer, tally: Tally, confidence: float) -> dict[str, floa
 
 
 def _expected(summary: dict[str, float], confidence: float) -> list[str]:
-    lines = [
-        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives."
-    ]
-    if "precision_at_least" in summary:
-        lines.append(
-            f"If these rows are like the training rows, at least {percent(summary['precision_at_least'])} of those are "
-            f"positive, with a confidence of {confidence:.0%}."
-        )
-    return lines
+    precision, recall = (percent(summary[f"expected_{name}"]) for name in ("precision", "recall"))
+    expected = f"Expected: {precision} of those are positive, and they are {recall} of all positives."
+    if "precision_at_least" not in summary:
+        return [expected]
+    least = f"at least {percent(summary['precision_at_least'])} of those are positive"
+    return [expected, f"If these rows are like the training rows, {least}, with a confidence of {confidence:.0%}."]
 
 
 def _reported(

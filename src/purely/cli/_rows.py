@@ -98,8 +98,7 @@ class Reasons:
 
     def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows with their reasons, without their cells."""
-        place = batch.schema.get_field_index(self.CELLS)
-        cells = pa.RecordBatch.from_struct_array(batch.column(place))
+        cells = pa.RecordBatch.from_struct_array(batch.column(self.CELLS))
         X = self.encoder.transform(cells)
         found = explain_rows(
             self.classifier, X, self.background, groups=self.columns, n_samples=COMPARED, random_state=self.seed
@@ -111,10 +110,10 @@ class Reasons:
             return float(X[row, self.columns.index(name)])  # a place of a vector or of a sparse row
 
         said = found.said(cell, self.n)
-        names = [name for name in batch.schema.names if name != self.CELLS]
-        parts = [batch.column(name) for name in names]
-        parts += [pa.array([row[k] if k < len(row) else None for row in said], pa.string()) for k in range(self.n)]
-        return pa.record_batch(parts, names=[*names, *self.names])
+        batch = batch.drop_columns([self.CELLS])
+        for k, name in enumerate(self.names):
+            batch = batch.append_column(name, pa.array([row[k] if k < len(row) else None for row in said], pa.string()))
+        return batch
 
 
 def scored_rows(
