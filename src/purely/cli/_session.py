@@ -14,7 +14,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
@@ -29,7 +29,7 @@ from typer.core import TyperCommand
 from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import FileError, printable, shown
 from purely.notebook import as_json
-from purely.progress import Bar, interrupts_pass, showing, track
+from purely.progress import interrupts_pass, showing, track
 
 if TYPE_CHECKING:  # a reader of the help should not wait for them
     from purely.class_prior import Prior
@@ -83,15 +83,13 @@ class Session:
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
     notes: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
+    #: Show a step with a bar and the time left while it runs.
+    step = staticmethod(track)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the command began."""
         return time.perf_counter() - self.started
-
-    def step(self, what: str) -> AbstractContextManager[Bar]:
-        """Show a step with a bar and the time left while it runs."""
-        return track(what)
 
     def note(self, *sentences: str) -> None:
         """Remember sentences for the end; twice the same is once."""

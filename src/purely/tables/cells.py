@@ -232,9 +232,7 @@ def _numbers(column: pa.Array) -> Floats:
 
 
 def _numbers_of_text(texts: pa.Array, form: str) -> Floats:
-    if form == "typed":
-        form = "plain"
-    percent, written = form.endswith("%"), form.removesuffix("%")
+    percent, written = form.endswith("%"), "plain" if form == "typed" else form.removesuffix("%")
     if percent:
         marked = pc.if_else(pc.ends_with(texts, "%"), texts, None)
         texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(marked, characters="%"))

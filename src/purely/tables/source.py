@@ -160,10 +160,16 @@ class Stream(io.RawIOBase):
         return bytes(self.below.read(-1 if size is None else size))
 
 
-def _can_be_text(kind: pa.DataType) -> bool:
+def _common_type(types: set[pa.DataType]) -> pa.DataType | None:
+    """The type of a column that has these in several files: text where they differ; None where one cannot be text."""
+    known = types - {pa.null()}  # what pandas writes for a column of texts without rows
+    if len(known) < 2:
+        return next(iter(known), pa.null())
     with suppress(pa.ArrowNotImplementedError):
-        return bool(pa.nulls(0, kind).cast(pa.string()) is not None)
-    return False
+        for kind in known:
+            pa.nulls(0, kind).cast(pa.string())
+        return pa.string()
+    return None
 
 
 def decompressed(stream: IO[bytes], compression: str | None) -> IO[bytes]:
@@ -221,12 +227,11 @@ class Joined(TableSource):
             if not set(shared) - {Pair.LABEL}:
                 both = f"{listed(schemas[0][1].names)}; {listed(schema.names)}"
                 raise TableError(f"{self.name}: the files have no column in common ({both}); they are matched by name.")
-        types = {name: {schema.field(name).type for _, schema in schemas} for name in shared}
-        if apart := [name for name, t in types.items() if len(t) > 1 and not all(map(_can_be_text, t))]:
+        common = {name: _common_type({schema.field(name).type for _, schema in schemas}) for name in shared}
+        if apart := [name for name, kind in common.items() if kind is None]:
             notes[f"left out, because they are of another type in each file: {listed(apart)}."] = None
         self.notes = list(notes)
-        kept = {name: t for name, t in types.items() if name not in apart}
-        self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in kept.items()]))
+        self._set_schema(pa.schema([(name, kind) for name, kind in common.items() if kind is not None]))
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         schema, before = self._schema_of(columns), 0
