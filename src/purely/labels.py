@@ -144,7 +144,14 @@ def read_labels(
     if len(found) == 1:
         _refuse_one_class(found[0])
     labels = _apply(values, _meaning_of(found, values, known_negatives), found)
-    _refuse_too_few(labels, min_positive, min_unlabelled)
+    for n, needed, kind in (
+        (labels.n_positive, min_positive, "labelled positive"),
+        (labels.n_unlabelled, min_unlabelled, "unlabelled"),
+    ):
+        if n < needed:
+            raise ValueError(
+                f"y has {n} {kind} row(s) (n_samples={values.size} in all), but at least {needed} are needed."
+            )
     return labels
 
 
@@ -259,18 +266,6 @@ def _refuse_one_class(only: object) -> NoReturn:
         "no": "every row is unlabelled and there is no labelled positive",
     }.get(says(only), f"every label is {plain(only)!r}, so positives and unlabelled rows cannot be told apart")
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
-
-
-def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) -> None:
-    for found, needed, kind in (
-        (labels.n_positive, min_positive, "labelled positive"),
-        (labels.n_unlabelled, min_unlabelled, "unlabelled"),
-    ):
-        if found < needed:
-            raise ValueError(
-                f"y has {found} {kind} row(s) (n_samples={labels.positive.size} in all), "
-                f"but at least {needed} are needed."
-            )
 
 
 def stack(P: Matrix, U: Matrix) -> tuple[Matrix, Indices]:

@@ -23,6 +23,7 @@ from purely.cli._session import CommandError, Session, cells, group, known, perc
 from purely.cli._sheet import Design, Sheet, cell_text, design_path, read_design, read_sheets, write_design, write_sheet
 from purely.crossfit import model_says
 from purely.files import shown
+from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS
 from purely.typing import Floats, Matrix
@@ -80,8 +81,8 @@ def _draw(
     check_output(out, [model, pool, after], endings=ENDINGS[:2], force=force)
     scorer, digest = load_model(model), _digest(model)
     source = reading.open(pool)
-    with session.step("Scoring rows"):
-        number, probability = _score(scorer, source)
+    with session.step("Scoring rows") as step:
+        number, probability = _score(scorer, source, step)
     earlier = None if after is None else _earlier(after, probability, digest)
     if n > number.size - (0 if earlier is None else len(earlier.number)):
         raise CommandError(
@@ -152,11 +153,11 @@ def _read(
 # -- drawing -----------------------------------------------------------------------------------------------------------
 
 
-def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floats]:
+def _score(scorer: Scorer, source: TableSource, step: Bar) -> tuple[NDArray[np.int64], Floats]:
     """Numbers and probabilities, to six digits, of the records that are no labelled positives."""
     origin = scorer.origin
     labels = [origin.label] if origin.label in source.names else []
-    scored = scorer.score_file(source, labels)
+    scored = scorer.score_file(source, labels, step)
     number, probability = scored.number, np.round(scored.probability, 6)
     if not labels or len(scored.values[labels[0]].spelt()) < 2:
         return number, probability

@@ -66,8 +66,8 @@ def _batch(session: Session, scorer: Scorer, reading: o.Reading, path: Path) -> 
     """Probabilities of all rows of a file, and the columns of some, drawn at random."""
     rng = np.random.default_rng([session.seed, 11])
     probability, kept, lots = [], [], []
-    with session.step(f"Scoring {path.name}"):
-        for scored in scorer.score(reading.open(path), []):
+    with session.step(f"Scoring {path.name}") as step:
+        for scored in scorer.score(reading.open(path), [], step):
             probability.append(scored.probability)
             lot = rng.random(scored.log_odds.size)
             some = np.sort(np.argsort(lot)[: Monitor.most_compared])  # no more can be among the lowest of all

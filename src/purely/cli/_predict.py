@@ -23,8 +23,6 @@ from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
 from purely.exceptions import PromiseWarning
 from purely.files import shown
-from purely.progress import Bar
-from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
 from purely.typing import Floats
 
@@ -127,7 +125,7 @@ def app(
         tally = Tally(_threshold(scorer, given, confidence))
         why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
-            rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
+            rows = scored_rows(scorer, source, ids, interval=interval, why=why, step=step)
             if top is not None:
                 rows = _highest(rows, top, tally)
             elif share is not None:
@@ -176,17 +174,6 @@ def _expected(summary: dict[str, float], confidence: float) -> list[str]:
         return [expected]
     least = f"at least {percent(summary['precision_at_least'])} of those are positive"
     return [expected, f"If these rows are like the training rows, {least}, with a confidence of {confidence:.0%}."]
-
-
-def _reported(
-    rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session
-) -> Iterator[pa.RecordBatch]:
-    """The same rows; how far the file has been read is shown."""
-    n_rows = 0
-    for batch in rows:
-        n_rows += batch.num_rows
-        step.reach(source.done, {"rows/s": f"{n_rows / session.elapsed:,.0f}"})
-        yield batch
 
 
 def _write(

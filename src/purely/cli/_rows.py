@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from purely.cli._scoring import Scorer
 from purely.explain import column_of_features, explain_rows
+from purely.progress import Bar
 from purely.tables import TableSource
 from purely.typing import Floats, Mask, Matrix
 
@@ -117,14 +118,20 @@ class Reasons:
 
 
 def scored_rows(
-    scorer: Scorer, source: TableSource, ids: Sequence[str], *, interval: bool = False, why: Reasons | None = None
+    scorer: Scorer,
+    source: TableSource,
+    ids: Sequence[str],
+    *,
+    interval: bool = False,
+    why: Reasons | None = None,
+    step: Bar | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of ids (or records' numbers), scores and probabilities; where asked for, the ends of these, and cells."""
     names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
     taken = (*names, "label", *(why.names if why else []))
     own = [name if name not in taken else f"{name} (id)" for name in ids]
     names += [Reasons.CELLS] if why else []
-    for scored in scorer.score(source, ids):
+    for scored in scorer.score(source, ids, step):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -94,9 +95,9 @@ class Scorer:
         """The same model with nothing counted, for one file of a folder: it may be empty."""
         return Scorer(self.encoder, self.classifier, self.distilled, may_be_empty=True)
 
-    def score(self, source: TableSource, extra: Sequence[str]) -> Iterator[Scored]:
-        """Batches in the file's order, scored; `extra` columns are read too."""
-        n_before = self.n_rows
+    def score(self, source: TableSource, extra: Sequence[str], step: Bar | None = None) -> Iterator[Scored]:
+        """Batches in the file's order, scored; `extra` columns are read too, and `step` is told how far it has come."""
+        n_before, start, bar = self.n_rows, time.perf_counter(), step or Bar()
         absent = [name for name in self.encoder.columns_ if name not in set(source.names)]
         if absent:
             several = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
@@ -111,6 +112,8 @@ class Scorer:
                 self.unseen.update(encoded.unseen)
                 self.unreadable.update(encoded.unreadable)
                 self.n_rows += scored.log_odds.size
+                speed = (self.n_rows - n_before) / max(1e-9, time.perf_counter() - start)
+                bar.reach(source.done, {"rows/s": f"{speed:,.0f}"})
                 yield scored
         if self.n_rows > n_before:
             return
@@ -124,14 +127,12 @@ class Scorer:
         values = {name: LabelValues(name, source.name, most=1 << 40) for name in labels}
         places: dict[str, list[Indices]] = {name: [] for name in labels}
         numbers, probabilities, plain = [], [], []
-        for scored in self.score(source, labels):
+        for scored in self.score(source, labels, step):
             numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
             probabilities.append(scored.probability)
             plain += [] if scored.plain is None else [scored.plain]
             for name, own in places.items():
                 own.append(values[name].read(scored.batch.column(name)))
-            if step is not None:
-                step.reach(source.done)
         return ScoredFile(
             source.name,
             np.concatenate(numbers),
