@@ -17,14 +17,14 @@ Value: TypeAlias = Any
 Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
 #: What words say, in lower case and without spaces and hyphens.
-POSITIVE = frozenset({"1", "true", "t", "yes", "y", "positive", "pos", "p", "labelled", "labeled"})
-UNLABELLED = frozenset(
-    {"", "unlabelled", "unlabeled", "notlabelled", "notlabeled", "nolabel", "unknown", "unk", "u", "none", "null"}
-    | {"nan", "na", "n/a", "missing", "?"}
-)
-#: Unlabelled in a column of two values; a known negative beside a value that says unlabelled.
-NOT_POSITIVE = frozenset({"0", "-1", "false", "f", "no", "n"})
-NEGATIVE = frozenset({"negative", "neg"})
+WORDS: dict[Saying, str] = {
+    "positive": "1 true t yes y positive pos p labelled labeled",
+    "unlabelled": "unlabelled unlabeled notlabelled notlabeled nolabel unknown unk u none null nan na n/a missing ?",
+    "no": "0 -1 false f no n",
+    "negative": "negative neg",
+}
+_SAYINGS: dict[str, Saying] = {"": "unlabelled"}
+_SAYINGS |= {word: saying for saying, words in WORDS.items() for word in words.split()}
 _NO_SPACES = str.maketrans("", "", " \t-_")
 
 
@@ -107,13 +107,7 @@ def says(value: Value) -> Saying:
         word = str(int(number))  # 1, 1.0, True and "1.00" are one label
     else:
         word = str(text).casefold().translate(_NO_SPACES)
-    if word in POSITIVE:
-        return "positive"
-    if word in UNLABELLED:
-        return "unlabelled"
-    if word in NOT_POSITIVE:
-        return "no"
-    return "negative" if word in NEGATIVE else "other"
+    return _SAYINGS.get(word, "other")
 
 
 def _the_greater(values: Collection[Value]) -> LabelMeaning:

@@ -257,7 +257,7 @@ def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileSco
     session.say(
         f"{len(found):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
         f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
-        f"The scores are in {task.out}",
+        f"The scores are in the folder {task.out}",
     )
     counts = {"files": len(found), "files_before": before, "out": task.out}
     session.finish({**whole.summary(), "distilled": scorer.distilled, **counts})
