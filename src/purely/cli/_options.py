@@ -152,8 +152,7 @@ class Sampling(Labelling):
     """Which columns play a part of their own, and how many rows are used."""
 
     id: Annotated[
-        list[str] | None,
-        option("COLUMN", "Copied to the output, not used for learning; may be given several times."),
+        list[str] | None, option("COLUMN", "Copied to the output, not used for learning; may be given several times.")
     ] = None
     drop: Annotated[list[str] | None, option("COLUMN", "Left out; may be given several times.")] = None
     max_rows: Annotated[

@@ -55,11 +55,10 @@ def app(
       purely prior customers.csv --label fraud --method best-bin --json
     """
     data = load_training(session, files, reading, sampling)
-    said = data.scenario
-    found = []
-    for name in [str(m) for m in method] if method else ["recommended"]:
+    said, found = data.scenario, []
+    for name in method or [Method("recommended")]:
         with session.step(f"Estimating ({name})"):
-            found.append(_estimate(name, data, said, session.seed))
+            found.append(_estimate(str(name), data, session.seed))
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
@@ -84,15 +83,15 @@ def app(
     if not first["determined"]:
         session.say(
             f"These rows do not determine it: say at most {percent(first['upper_bound'])}. An audit of some unlabelled "
-            "rows, or a class prior known from elsewhere, would settle it.",
+            "rows, or a class prior known from elsewhere, would settle it."
         )
     session.finish({**data.summary(), "scenario": said, **found[0], "methods": found})
 
 
-def _estimate(name: str, data: TrainingData, scenario: str, seed: int) -> dict[str, Any]:
+def _estimate(name: str, data: TrainingData, seed: int) -> dict[str, Any]:
     estimator = getattr(prior, METHODS[name])()
     known = estimator.get_params(deep=False)
-    settings = {"scenario": scenario, "random_state": seed}
+    settings = {"scenario": data.scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The data do not determine", ClassPriorWarning)  # it is said below the table

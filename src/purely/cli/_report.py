@@ -15,10 +15,10 @@ from purely.cli import _options as o
 from purely.cli._audit import load_audited, read_result
 from purely.cli._data import TrainingData, check_output, load_training
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import Session, command
+from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
-from purely.files import replacing
+from purely.files import replacing, shown
 from purely.typing import Frame
 
 
@@ -68,6 +68,10 @@ def app(
         X, encoder = data.X, data.encoder
         if fitted is not None:
             encoder = fitted.encoder
+            if absent := [name for name in encoder.columns_ if name not in data.table.column_names]:
+                raise CommandError(
+                    f"{shown(model, 120)!r} does not fit this file: it needs the column {shown(absent[0])!r}."
+                )
             X = encoder.transform(data.table)
         with session.step("Making the report") as step:
             report = make_report(
@@ -92,11 +96,8 @@ def app(
                 progress=lambda stage, done, total: step.reach(done / total),
             )
         report.write(out)
-    if (
-        fitted is not None
-        and not report.answers["records"]["out_of_fold"]
-        and fitted.origin.is_of(files.name, data.n_rows)
-    ):
+    seen = fitted is not None and fitted.origin.is_of(files.name, data.n_rows)
+    if seen and not report.answers["records"]["out_of_fold"]:
         session.note(
             "the model was trained on this file, and holds no scores of these rows by models that have not seen them "
             "(other --max-rows than in the fit, or an audit has changed the model): precision, recall and checks in "

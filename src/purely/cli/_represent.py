@@ -55,11 +55,7 @@ def app(
         data = load_training(session, files, reading, sampling)
         with session.step("Training networks"):
             model = PURL(
-                components,
-                max_epochs=epochs,
-                scenario=data.scenario,
-                device=device.value,
-                random_state=session.seed,
+                components, max_epochs=epochs, scenario=data.scenario, device=device.value, random_state=session.seed
             ).fit(data.X, data.y)
         with session.step("Writing rows") as step:
             _write(writer, step, data, model, list(sampling.id or ()))
