@@ -155,14 +155,9 @@ def replacing(path: PathLike) -> Iterator[Path]:
 
 def is_stream(path: PathLike) -> bool:
     """Whether a path names a pipe or a device, which is written to as it is."""
-    path = os.fspath(path)
-    if path.startswith(_OPENED):  # also where it stands for a regular file
+    if os.fspath(path).startswith(_OPENED):  # also where it stands for a regular file
         return True
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return os.path.exists(path) and not (os.path.isfile(path) or os.path.isdir(path))
 
 
 def _start(target: Path) -> tuple[Path, int]:
@@ -249,10 +244,9 @@ def _lock(handle: int) -> bool:
 
 def _names(path: Path, handle: int) -> bool:
     """Whether a path is the name of an open file."""
-    try:
+    with suppress(OSError):
         return os.path.samestat(os.stat(path, follow_symlinks=False), os.fstat(handle))
-    except OSError:
-        return False
+    return False
 
 
 # -- reading ----------------------------------------------------------------------------------------------------------
@@ -282,7 +276,7 @@ def open_input(path: PathLike) -> IO[bytes]:
             os.dup(0) if name == STDIN else os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0)), "rb"
         )
     except OSError as error:
-        if isinstance(error, IsADirectoryError) or os.path.isdir(name):
+        if os.path.isdir(name):
             raise FileError(f"{what} is a folder; name a file.") from error
         kind = MissingFileError if isinstance(error, FileNotFoundError) else FileError
         raise kind(f"{what} cannot be read: {reason(error)}.") from error
@@ -308,11 +302,10 @@ def open_input(path: PathLike) -> IO[bytes]:
 
 def is_same_file(path: PathLike, other: PathLike) -> bool:
     """Whether two names are of one file: by links, in other cases of letters, or as the standard input."""
-    try:
+    with suppress(OSError, ValueError):
         first, second = (os.fstat(0) if os.fspath(p) == STDIN else os.stat(p) for p in (path, other))
-    except (OSError, ValueError):
-        return False
-    return os.path.samestat(first, second) and stat.S_ISREG(first.st_mode)
+        return os.path.samestat(first, second) and stat.S_ISREG(first.st_mode)
+    return False
 
 
 def reason(error: OSError) -> str:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
 __all__ = ["LabelMeaning", "Saying", "find_meaning", "listed", "plain", "says"]
 
+#: A value of a label: a number, a truth value or a text, of Python or of NumPy.
+Value: TypeAlias = Any
 #: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.
 Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
 #: What words say, in lower case and without spaces and hyphens.
-POSITIVE = frozenset({"1", "true", "t", "yes", "y", "positive", "pos", "p", "labelled", "labeled"})
-UNLABELLED = frozenset(
-    {"", "unlabelled", "unlabeled", "notlabelled", "notlabeled", "nolabel", "unknown", "unk", "u", "none", "null"}
-    | {"nan", "na", "n/a", "missing", "?"}
-)
-#: Unlabelled in a column of two values; a known negative beside a value that says unlabelled.
-NOT_POSITIVE = frozenset({"0", "-1", "false", "f", "no", "n"})
-NEGATIVE = frozenset({"negative", "neg"})
+WORDS: dict[Saying, str] = {
+    "positive": "1 true t yes y positive pos p labelled labeled",
+    "unlabelled": "unlabelled unlabeled notlabelled notlabeled nolabel unknown unk u none null nan na n/a missing ?",
+    "no": "0 -1 false f no n",
+    "negative": "negative neg",
+}
+_SAYINGS: dict[str, Saying] = {"": "unlabelled"}
+_SAYINGS |= {word: saying for saying, words in WORDS.items() for word in words.split()}
 _NO_SPACES = str.maketrans("", "", " \t-_")
 
 
@@ -41,13 +44,13 @@ class LabelMeaning:
         True where no value says what it means and the greater was taken as positive.
     """
 
-    positive: Any
-    unlabelled: Any
-    negative: Any = None
+    positive: Value
+    unlabelled: Value
+    negative: Value = None
     guessed: bool = False
 
 
-def find_meaning(values: Collection[Any]) -> LabelMeaning:
+def find_meaning(values: Collection[Value]) -> LabelMeaning:
     """Tell the positive from the unlabelled value, by the rule of this module.
 
     Parameters
@@ -68,7 +71,7 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     >>> find_meaning(["1", "0", ""]).negative
     '0'
     """
-    said: dict[str, list[Any]] = {kind: [] for kind in get_args(Saying)}
+    said: dict[str, list[Value]] = {kind: [] for kind in get_args(Saying)}
     for value in values:
         said[says(value)].append(value)
     candidates = said["positive"] or said["other"]
@@ -87,7 +90,7 @@ def find_meaning(values: Collection[Any]) -> LabelMeaning:
     raise ValueError(f"{len(values)} different values ({listed(values)})")
 
 
-def says(value: Any) -> Saying:
+def says(value: Value) -> Saying:
     """What one value says of its row, by the words of this module.
 
     Examples
@@ -104,41 +107,30 @@ def says(value: Any) -> Saying:
         word = str(int(number))  # 1, 1.0, True and "1.00" are one label
     else:
         word = str(text).casefold().translate(_NO_SPACES)
-    if word in POSITIVE:
-        return "positive"
-    if word in UNLABELLED:
-        return "unlabelled"
-    if word in NOT_POSITIVE:
-        return "no"
-    return "negative" if word in NEGATIVE else "other"
+    return _SAYINGS.get(word, "other")
 
 
-def _the_greater(values: Collection[Any]) -> LabelMeaning:
-    numbers = [_number(v) for v in values]
-    if None not in numbers:
-        low, high = sorted(values, key=lambda v: _number(v) or 0.0)
-    else:
-        low, high = sorted(values)
+def _the_greater(values: Collection[Value]) -> LabelMeaning:
+    low, high = sorted(values, key=float if _all_numbers(values) else None)
     return LabelMeaning(high, low, guessed=True)
 
 
-def _number(value: Any) -> float | None:
-    try:
+def _number(value: Value) -> float | None:
+    with suppress(TypeError, ValueError):
         return float(value)
-    except (TypeError, ValueError):
-        return None
+    return None
 
 
-def _all_numbers(values: Collection[Any]) -> bool:
+def _all_numbers(values: Collection[Value]) -> bool:
     return all(_number(v) is not None for v in values)
 
 
-def listed(values: Collection[Any], between: str = ", ") -> str:
+def listed(values: Collection[Value], between: str = ", ") -> str:
     """The first five values, for a sentence."""
     shown = [str(plain(v)) or "an empty text" for v in list(values)[:5]]
     return between.join(shown) + (", ..." if len(values) > 5 else "")
 
 
-def plain(value: Any) -> Any:
+def plain(value: Value) -> Value:
     """A NumPy scalar as Python's own, whose repr is the value and nothing else."""
     return value.item() if isinstance(value, np.generic) else value

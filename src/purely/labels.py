@@ -19,11 +19,11 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NoReturn, get_args
+from typing import Any, Literal, NoReturn, TypeAlias, get_args
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
 from purely.checks import refuse_masked
@@ -31,15 +31,11 @@ from purely.exceptions import LabelWarning
 from purely.label_words import LabelMeaning, find_meaning, listed, plain, says
 from purely.typing import Floats, Indices, Mask, Matrix
 
-__all__ = [
-    "PULabels",
-    "Scenario",
-    "check_scenario",
-    "read_labels",
-    "stack",
-]
+__all__ = ["PULabels", "Scenario", "check_scenario", "read_labels", "stack"]
 
 Scenario = Literal["case-control", "single-sample"]
+#: Labels as they come: numbers, truth values or words.
+Values: TypeAlias = np.ndarray
 
 _HOW_TO_LABEL = "Mark labelled positives with 1 and unlabelled rows with 0."
 
@@ -68,7 +64,7 @@ class PULabels:
     """
 
     positive: Mask
-    classes: NDArray[Any]
+    classes: Values
     negative: Mask | None = None
 
     @property
@@ -91,7 +87,7 @@ class PULabels:
         n_p, n_u = (np.bincount(group[rows], minlength=n_groups) for rows in (self.positive, ~self.positive))
         return n_p.astype(np.float64), n_u.astype(np.float64)
 
-    def encode(self, positive: Mask) -> NDArray[Any]:
+    def encode(self, positive: Mask) -> Values:
         """Put a mask of positives into the coding the labels came in."""
         return self.classes[np.asarray(positive, dtype=np.intp)]
 
@@ -148,18 +144,25 @@ def read_labels(
     if len(found) == 1:
         _refuse_one_class(found[0])
     labels = _apply(values, _meaning_of(found, values, known_negatives), found)
-    _refuse_too_few(labels, min_positive, min_unlabelled)
+    for n, needed, kind in (
+        (labels.n_positive, min_positive, "labelled positive"),
+        (labels.n_unlabelled, min_unlabelled, "unlabelled"),
+    ):
+        if n < needed:
+            raise ValueError(
+                f"y has {n} {kind} row(s) (n_samples={values.size} in all), but at least {needed} are needed."
+            )
     return labels
 
 
-def _distinct(values: NDArray[Any]) -> list[Any]:
+def _distinct(values: Values) -> list[object]:
     try:
         return list(np.unique(values))
     except TypeError:  # numbers and texts cannot be ordered
         return list(dict.fromkeys(values.tolist()))
 
 
-def _meaning_of(found: list[Any], values: NDArray[Any], known_negatives: bool, quiet: bool = False) -> LabelMeaning:
+def _meaning_of(found: list[object], values: Values, known_negatives: bool, quiet: bool = False) -> LabelMeaning:
     try:
         meaning = find_meaning(found)
     except TypeError as error:
@@ -188,7 +191,7 @@ def _meaning_of(found: list[Any], values: NDArray[Any], known_negatives: bool, q
     return meaning
 
 
-def _apply(values: NDArray[Any], meaning: LabelMeaning, found: list[Any]) -> PULabels:
+def _apply(values: Values, meaning: LabelMeaning, found: list[object]) -> PULabels:
     kind = object if len({type(v) for v in found}) > 1 else values.dtype
     classes = np.array([meaning.unlabelled, meaning.positive], dtype=kind)
     positive = np.asarray(values == meaning.positive, dtype=bool)
@@ -204,7 +207,7 @@ def _apply(values: NDArray[Any], meaning: LabelMeaning, found: list[Any]) -> PUL
     return PULabels(positive, classes, negative)
 
 
-def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
+def _read_known(values: Values, classes: Values) -> PULabels:
     foreign = ~np.isin(values, classes)
     if foreign.any():
         found, unlabelled, positive = (plain(v) for v in (values[foreign][0], *classes))
@@ -215,7 +218,7 @@ def _read_known(values: NDArray[Any], classes: NDArray[Any]) -> PULabels:
     return PULabels(positive=np.asarray(values == classes[1], dtype=bool), classes=classes)
 
 
-def _as_array(y: ArrayLike) -> Any:
+def _as_array(y: ArrayLike) -> Values:
     if y is None:
         raise ValueError(f"requires y to be passed, but the target y is None. {_HOW_TO_LABEL}")
     if sp.issparse(y):
@@ -228,33 +231,22 @@ def _as_array(y: ArrayLike) -> Any:
     return values
 
 
-def _refuse_missing(values: NDArray[Any]) -> None:
-    if values.dtype.kind == "f" or values.dtype.kind == "c":
-        missing = np.isnan(values)
-        infinite = np.isinf(values)
-    elif values.dtype.kind in "mM":
-        missing, infinite = np.isnat(values), np.zeros(values.size, dtype=bool)
-    elif values.dtype.kind == "O":
-        missing = np.fromiter((_is_missing(v) for v in values.tolist()), dtype=bool, count=values.size)
-        infinite = np.fromiter((isinstance(v, float) and abs(v) == np.inf for v in values.tolist()), dtype=bool)
-    else:
+def _refuse_missing(values: Values) -> None:
+    if values.dtype.kind == "O":  # only floats and what stands for a missing value matter
+        nothing = ("NoneType", "NAType", "NaTType")  # None, and two values of pandas
+        told = (np.nan if type(v).__name__ in nothing else v if isinstance(v, float) else 0.0 for v in values.tolist())
+        values = np.fromiter(told, dtype=np.float64, count=values.size)
+    if values.dtype.kind not in "fcmM":
         return
-    if missing.any():
+    if missing := np.count_nonzero(np.isnan(values)):
         raise ValueError(
-            f"y has {int(missing.sum())} missing label(s) (NaN or None); an unlabelled row is not a missing value. "
-            + _HOW_TO_LABEL
+            f"y has {missing} missing label(s) (NaN or None); an unlabelled row is not a missing value. {_HOW_TO_LABEL}"
         )
-    if infinite.any():
+    if np.isinf(values).any():
         raise ValueError(f"y has infinite values (inf); they are not labels. {_HOW_TO_LABEL}")
 
 
-def _is_missing(value: object) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float) and value != value
-
-
-def _refuse_many(values: NDArray[Any], found: list[Any]) -> NoReturn:
+def _refuse_many(values: Values, found: list[object]) -> NoReturn:
     if values.dtype.kind == "f" and np.any(values != np.round(values)):
         raise ValueError(
             f"Unknown label type: continuous. y has {len(found)} different real values; labels of positive and "
@@ -267,7 +259,7 @@ def _refuse_many(values: NDArray[Any], found: list[Any]) -> NoReturn:
     )
 
 
-def _refuse_one_class(only: Any) -> NoReturn:
+def _refuse_one_class(only: object) -> NoReturn:
     kind = {
         "positive": "every row is a labelled positive and there are no unlabelled rows",
         "unlabelled": "every row is unlabelled and there is no labelled positive",
@@ -276,19 +268,7 @@ def _refuse_one_class(only: Any) -> NoReturn:
     raise ValueError(f"y has only one class: {kind}. {_HOW_TO_LABEL}")
 
 
-def _refuse_too_few(labels: PULabels, min_positive: int, min_unlabelled: int) -> None:
-    for found, needed, kind in (
-        (labels.n_positive, min_positive, "labelled positive"),
-        (labels.n_unlabelled, min_unlabelled, "unlabelled"),
-    ):
-        if found < needed:
-            raise ValueError(
-                f"y has {found} {kind} row(s) (n_samples={labels.positive.size} in all), "
-                f"but at least {needed} are needed."
-            )
-
-
-def stack(P: Matrix, U: Matrix) -> tuple[Any, Indices]:
+def stack(P: Matrix, U: Matrix) -> tuple[Matrix, Indices]:
     """Stack positives and unlabelled rows into the ``(X, y)`` that every estimator takes.
 
     Parameters
@@ -328,7 +308,7 @@ def stack(P: Matrix, U: Matrix) -> tuple[Any, Indices]:
     return _concatenate([P, U]), y
 
 
-def _concatenate(parts: Sequence[Any]) -> Any:
+def _concatenate(parts: Sequence[Any]) -> Matrix:
     if all(hasattr(part, "iloc") for part in parts):
         import pandas as pd
 
@@ -344,7 +324,7 @@ def _concatenate(parts: Sequence[Any]) -> Any:
     return np.concatenate([np.asarray(part) for part in parts])
 
 
-def _same_columns(columns: Sequence[list[Any]]) -> None:
+def _same_columns(columns: Sequence[list[object]]) -> None:
     if columns[0] != columns[1]:
         differing = sorted({str(c) for c in set(columns[0]) ^ set(columns[1])}) or ["the order"]
         raise ValueError(f"P and U have different columns: {', '.join(differing[:5])}. Give both the same columns.")
@@ -359,9 +339,8 @@ def check_scenario(scenario: object) -> Scenario:
     >>> check_scenario("single-sample")
     'single-sample'
     """
-    if isinstance(scenario, str) and scenario == "case-control":
-        return "case-control"
-    if isinstance(scenario, str) and scenario == "single-sample":
-        return "single-sample"
-    allowed = " or ".join(repr(s) for s in get_args(Scenario))
+    known: tuple[Scenario, ...] = get_args(Scenario)
+    if isinstance(scenario, str) and scenario in known:
+        return known[known.index(scenario)]  # not the same for NumPy's texts
+    allowed = " or ".join(map(repr, known))
     raise ValueError(f"scenario must be {allowed}; {scenario!r} was given.")

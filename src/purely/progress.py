@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -86,13 +86,17 @@ def track(
 
 
 @contextmanager
-def showing(visible: bool = True) -> Iterator[None]:
-    """Show the progress of everything in the block."""
-    token = _showing.set(visible)
+def _meanwhile(variable: ContextVar[bool], value: bool) -> Iterator[None]:
+    token = variable.set(value)
     try:
         yield
     finally:
-        _showing.reset(token)
+        variable.reset(token)
+
+
+def showing(visible: bool = True) -> AbstractContextManager[None]:
+    """Show the progress of everything in the block."""
+    return _meanwhile(_showing, visible)
 
 
 class Stop:
@@ -125,11 +129,6 @@ def stoppable(sentence: Callable[[], str]) -> Iterator[Stop]:
         warnings.warn(sentence(), TrainingInterrupted, stacklevel=4)
 
 
-@contextmanager
-def interrupts_pass() -> Iterator[None]:
+def interrupts_pass() -> AbstractContextManager[None]:
     """Let interrupts end the whole work in the block: the command line has no use for half-trained networks."""
-    token = _interrupts_pass.set(True)
-    try:
-        yield
-    finally:
-        _interrupts_pass.reset(token)
+    return _meanwhile(_interrupts_pass, True)

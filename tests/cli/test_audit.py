@@ -273,3 +273,11 @@ def test_the_audit_is_on_the_reports_page(purely, wrong_model, model, pool, cust
     missing = purely("report", customers, *options[:-4], "--audit", empty, "-o", page)
     assert (missing.status, page.exists()) == (1, False)
     assert "the design of" in " ".join(missing.err.split())
+
+
+def test_a_sheet_that_was_saved_under_another_name_is_told_its_old_one(purely, tmp_path):
+    (tmp_path / "to_label.csv.design").write_bytes(b"a design")
+    (tmp_path / "filled.csv").write_text("row,label\n1,yes\n")
+    done = purely("audit", "read", tmp_path / "filled.csv")
+    assert done.status == 1
+    assert "has 'to_label.csv.design': give the sheet the name again that it had" in " ".join(done.err.split())

@@ -160,3 +160,17 @@ def test_a_missing_extra_gives_the_pip_command(purely, customers, tmp_path, monk
     done = purely("report", file, "--label", "fraud", "-o", tmp_path / "r.html", "--max-rows", 100)
     assert done.status == 1
     assert f"pip install 'purely[{extra}]'" in sentence(done)
+
+
+def test_a_title_above_the_column_names_is_asked_about(purely, tmp_path):
+    path = tmp_path / "title.csv"
+    path.write_text("Report of May\n\na,b,label\n1,2,1\n1,2,0\n")
+    done = purely("inspect", path)
+    assert done.status == 2
+    assert "it has only 'Report of May': is that a title above the column names" in " ".join(done.err.split())
+
+
+def test_an_id_that_is_asked_for_twice_is_written_once(purely, model, customers, tmp_path):
+    out = tmp_path / "scores.csv"
+    assert purely("predict", model, customers, "--id", "customer", "--id", "customer", "-o", out).status == 0
+    assert out.read_text().splitlines()[0] == '"customer","score","probability","label"'

@@ -218,3 +218,41 @@ def test_fit_and_prior_of_a_folder_equal_those_of_one_file(purely, tmp_path):
     assert done.json["unlabelled"] == 500
     scored = purely("predict", tmp_path / "m.purely", tmp_path / "pool", "-o", tmp_path / "s", "--json")
     assert scored.json["rows"] == 500
+
+
+@pytest.mark.parametrize("options", [(), ("--interval", "--id", "customer", "--id", "age")])
+def test_a_batch_without_rows_has_scores_without_rows(purely, model, tmp_path, options):
+    made = make_pool(tmp_path / "pool", 3)
+    pacsv.write_csv(make_customers(5, 20).slice(0, 0), tmp_path / "pool" / "quiet.csv")
+    pq.write_table(make_customers(5, 20).slice(0, 0), tmp_path / "pool" / "quiet.parquet")
+    done = purely("predict", model, tmp_path / "pool", "-o", tmp_path / "s", "--json", *options)
+    assert done.status == 0, done.err
+    assert (done.json["files"], done.json["rows"]) == (5, 120)
+    assert "2 files have no rows" in " ".join(done.json["warnings"])
+    full = scores_of(tmp_path / "s", next(iter(made)))
+    for name in ("quiet.csv", "quiet.parquet"):
+        assert scores_of(tmp_path / "s", name).column_names == full.column_names
+        assert scores_of(tmp_path / "s", name).num_rows == 0
+    again = purely("predict", model, tmp_path / "pool", "-o", tmp_path / "s", "--json", *options)
+    assert again.json["files_before"] == 5
+
+
+def test_what_a_killed_process_has_left_is_removed_where_nothing_is_to_be_done(purely, model, tmp_path):
+    make_pool(tmp_path / "pool", 2)
+    assert purely("predict", model, tmp_path / "pool", "-o", tmp_path / "s").status == 0
+    left = [tmp_path / "s" / ".gone.csv.purely-part", tmp_path / "s" / "day=1" / ".part-1.csv.purely-part"]
+    for path in left:
+        path.write_text("half a file")
+    again = purely("predict", model, tmp_path / "pool", "-o", tmp_path / "s", "--json")
+    assert (again.status, again.json["files_before"]) == (0, 2)
+    assert not [path for path in left if path.exists()]
+
+
+def test_a_folder_of_which_nothing_can_be_scored(purely, model, tmp_path):
+    (tmp_path / "pool").mkdir()
+    for i in range(5):
+        (tmp_path / "pool" / f"{i}.csv").write_text("a,b\n1,2\n")
+    done = purely("predict", model, tmp_path / "pool", "-o", tmp_path / "s")
+    text = " ".join(done.err.split())
+    assert "5 of 5 files could not be scored; the same command does the rest" in text
+    assert text.endswith("And 2 more.")

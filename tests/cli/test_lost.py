@@ -486,3 +486,15 @@ def test_a_file_that_grows_while_it_is_read(small_model, tmp_path):
     ids = pacsv.read_csv(out)["x"].to_numpy()
     assert ids.size >= 100_000
     np.testing.assert_array_equal(ids, np.where(np.arange(ids.size) < 100_000, 1, 3))
+
+
+@pytest.mark.parametrize("endings", [(), (".csv",), (".html",)])
+def test_an_output_that_is_a_folder_is_refused_before_any_work(tmp_path, endings):
+    with pytest.raises(CommandError, match=r"is a folder; name a file in it\."):
+        check_output(tmp_path, [], endings=endings, force=True)
+
+
+@pytest.mark.parametrize("endings", [(), (".csv",), (".png",)])
+def test_an_output_in_a_folder_that_is_not_there_is_refused_before_any_work(tmp_path, endings):
+    with pytest.raises(CommandError, match=r"the folder '.*no' does not exist; make it first\."):
+        check_output(tmp_path / "no" / ("scores" + "".join(endings)), [], endings=endings, force=False)

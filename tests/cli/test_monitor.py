@@ -44,3 +44,7 @@ def test_bad_input_is_answered_with_a_sentence(purely, model, weeks, tmp_path):
     pacsv.write_csv(make_customers(n_positive=0, n_unlabelled=10, seed=1), small)
     done = purely("monitor", model, weeks[0], small)
     assert (done.status, "at least 30 are needed" in done.err) == (1, True)
+    empty = tmp_path / "empty.csv"
+    pacsv.write_csv(make_customers().slice(0, 0), empty)
+    done = purely("monitor", model, weeks[0], empty)
+    assert (done.status, "empty.csv has no rows below its column names" in " ".join(done.err.split())) == (1, True)

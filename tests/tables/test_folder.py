@@ -79,3 +79,23 @@ def test_bad_folders(tmp_path):
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(TableError, match=r"b\.parquet is damaged"):
         whole(tmp_path)
+
+
+def test_columns_whose_types_have_nothing_in_common_are_left_out(tmp_path):
+    vectors = [pa.FixedSizeListArray.from_arrays(pa.array([1.0] * width), width) for width in (2, 3)]
+    for name, vector, flag in zip(("a", "b"), vectors, (True, 1), strict=True):
+        pq.write_table(pa.table({"x": [1], "vector": vector, "flag": [flag]}), tmp_path / f"{name}.parquet")
+    source, rows = whole(tmp_path)
+    assert source.names == ["x", "flag"]
+    assert rows["flag"].to_pylist() == ["true", "1"]
+    assert source.notes == ["left out, because they are of another type in each file: 'vector'."]
+
+
+def test_a_batch_without_rows_changes_no_types(tmp_path):
+    vector = pa.FixedSizeListArray.from_arrays(pa.array([1.0, 2.0]), 2)
+    pq.write_table(pa.table({"x": [1.5], "vector": vector}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": pa.nulls(0), "vector": pa.nulls(0)}), tmp_path / "quiet.parquet")
+    source, rows = whole(tmp_path)
+    assert source.notes == []
+    assert rows["x"].to_pylist() == [1.5]
+    assert rows["vector"].to_pylist() == [[1.0, 2.0]]

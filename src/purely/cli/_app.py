@@ -113,10 +113,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except BrokenPipeError:  # the reader of our output has left, for example `| head`
-        _give_up(sys.stdout)
+        _give_up()
         return 0
     except OSError as error:  # the output cannot take what was printed: a full disk
-        _give_up(sys.stdout)
+        _give_up()
         with suppress(OSError, ValueError):
             print(f"purely: the standard output cannot be written: {reason(error)}.", file=sys.stderr)
         return 1
@@ -128,8 +128,6 @@ def _run(arguments: Sequence[str] | None) -> int:
             args=None if arguments is None else list(arguments), prog_name="purely", standalone_mode=False
         )
         return int(status) if isinstance(status, int) else 0
-    except typer.Exit as left:
-        return int(left.exit_code)
     except ClickError as error:
         text = io.StringIO()
         error.show(text)
@@ -139,10 +137,10 @@ def _run(arguments: Sequence[str] | None) -> int:
         return 130
 
 
-def _give_up(stream: Any) -> None:
-    """Let what is still in a stream's buffer go, so that the interpreter does not complain about it when it ends."""
+def _give_up() -> None:
+    """Let go what is still to be printed, so that the interpreter does not complain about it when it ends."""
     with suppress(OSError, ValueError, AttributeError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def prepare_process() -> None:
@@ -167,5 +165,5 @@ def prepare_process() -> None:
         signal.signal(signal.SIGTERM, _terminate)
 
 
-def _terminate(*_: Any) -> None:
+def _terminate(*_: object) -> None:
     raise Terminated

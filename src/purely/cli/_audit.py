@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -19,13 +19,14 @@ from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._scoring import Scorer, load_model
-from purely.cli._session import CommandError, Session, cells, group, percent
+from purely.cli._session import CommandError, Session, cells, group, known, percent
 from purely.cli._sheet import Design, Sheet, cell_text, design_path, read_design, read_sheets, write_design, write_sheet
 from purely.crossfit import model_says
 from purely.files import shown
+from purely.progress import Bar
 from purely.tables import TableSource
 from purely.tables.writing import ENDINGS
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 #: Probabilities that differ by less are of the same row; the design keeps six digits.
 SAME_PROBABILITY = 1e-4
@@ -54,13 +55,11 @@ def _audit(session: Session, ctx: typer.Context) -> None:
 def _draw(
     session: Session,
     model: o.Model,
-    pool: Annotated[Path, typer.Argument(metavar="POOL", help="The rows that the audit is about.", show_default=False)],
+    pool: Annotated[Path, o.argument("POOL", "The rows that the audit is about.")],
     *,
     n: Annotated[int, typer.Option("-n", "--rows", min=1, metavar="N", help="Rows to label.")] = 100,
     out: Annotated[Path, o.output("FILE", "The sheet: CSV or TSV.")],
-    after: Annotated[
-        Path | None, typer.Option(metavar="SHEET", help="An earlier sheet of this pool, to which rows are added.")
-    ] = None,
+    after: Annotated[Path | None, o.option("SHEET", "An earlier sheet of this pool, to which rows are added.")] = None,
     scores: Annotated[
         bool, o.flag("--scores", "Show the model's probabilities, which may influence whoever labels.")
     ] = False,
@@ -82,21 +81,19 @@ def _draw(
     check_output(out, [model, pool, after], endings=ENDINGS[:2], force=force)
     scorer, digest = load_model(model), _digest(model)
     source = reading.open(pool)
-    with session.step("Scoring rows"):
-        number, probability = _score(scorer, source)
+    with session.step("Scoring rows") as step:
+        number, probability = _score(scorer, source, step)
     earlier = None if after is None else _earlier(after, probability, digest)
     if n > number.size - (0 if earlier is None else len(earlier.number)):
         raise CommandError(
             f"{source.name} has {number.size:,} rows to draw from, fewer than asked for; ask for fewer with -n.", 2
         )
     sample = draw_audit(probability, n, random_state=session.seed, after=None if earlier is None else earlier.sample)
-    numbers = [int(v) for v in number[sample.index]]
+    numbers = number[sample.index].tolist()
     sheet = _sheet(source, scorer, numbers)
-    new = list(range(len(numbers) - n, len(numbers)))
-    shown_rows = replace(sheet, cells=[sheet.cells[k] for k in new])
-    shown_probability = [float(probability[sample.index[k]]) for k in new] if scores else None
     write_design(design_path(out), Design(sample, probability, numbers, sheet, str(model.resolve()), digest, pool.name))
-    write_sheet(out, shown_rows, [numbers[k] for k in new], shown_probability, escape=escape_formulas)
+    said = probability[sample.index[-n:]] if scores else None
+    write_sheet(out, replace(sheet, cells=sheet.cells[-n:]), numbers[-n:], said, escape=escape_formulas)
     scorer.say_ignored(session)
     session.say(
         f"{n:,} of {number.size:,} rows of {source.name} are in {out}, in random order.",
@@ -109,15 +106,10 @@ def _draw(
 
 def _read(
     session: Session,
-    sheets: Annotated[
-        list[Path],
-        typer.Argument(metavar="SHEET...", help="Sheets with labels, in the order drawn.", show_default=False),
-    ],
+    sheets: Annotated[list[Path], o.argument("SHEET...", "Sheets with labels, in the order drawn.")],
     *,
     out: Annotated[Path | None, o.output("MODEL", "Write the recalibrated model.")] = None,
-    model: Annotated[
-        Path | None, typer.Option(metavar="MODEL", help="The audited model.  [default: where it was]")
-    ] = None,
+    model: Annotated[Path | None, o.option("MODEL", "The audited model.  [default: where it was]")] = None,
     threshold: Annotated[float | None, o.share("Probability above which a row counts.  [default: the model's]")] = None,
     precision: Annotated[float | None, o.share("Find the threshold that keeps this precision.")] = None,
     confidence: Annotated[float, o.share("Confidence in that precision.")] = 0.9,
@@ -143,29 +135,29 @@ def _read(
     result = read_result(session, sheets, design, reading)
     at = threshold or (0.5 if scorer is None else threshold_of(scorer.classifier))
     said = _answers(session, result, design, scorer, at)
-    if precision is not None:
-        said["threshold_for_precision"] = _promise(session, result, precision, confidence)
+    limit = np.nan if precision is None else _promise(session, result, precision, confidence)
     if out is not None and scorer is not None:
         # a promised precision is one of the ranking that was audited: it stays as it is
         rows = None if precision is not None else _audited_rows(scorer, design)
         again = result.recalibrated(scorer.classifier, rows)
-        if precision is not None and np.isfinite(said["threshold_for_precision"]):
+        if precision is not None and np.isfinite(limit):
             again.set_params(threshold=again.threshold_for_precision(precision, confidence))
         purely.save(Pipeline([("table", scorer.encoder), ("classifier", again)]), out)
         how = "" if again.refinement_ is None else ", its ranking refined by the rows of the audit"
         session.say("", f"The recalibrated model is in {out}{how}")
         said["refined"] = again.refinement_ is not None
-    session.finish({**said, "model": out})
+    promised = {} if precision is None else {"threshold_for_precision": limit}
+    session.finish({**said, **promised, "model": out})
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
 
 
-def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floats]:
+def _score(scorer: Scorer, source: TableSource, step: Bar) -> tuple[NDArray[np.int64], Floats]:
     """Numbers and probabilities, to six digits, of the records that are no labelled positives."""
     origin = scorer.origin
     labels = [origin.label] if origin.label in source.names else []
-    scored = scorer.score_file(source, labels)
+    scored = scorer.score_file(source, labels, step)
     number, probability = scored.number, np.round(scored.probability, 6)
     if not labels or len(scored.values[labels[0]].spelt()) < 2:
         return number, probability
@@ -176,12 +168,12 @@ def _score(scorer: Scorer, source: TableSource) -> tuple[NDArray[np.int64], Floa
 def _sheet(source: TableSource, scorer: Scorer, numbers: list[int]) -> Sheet:
     """Cells of the rows that were drawn, in one more pass over the file."""
     columns = [name for name in source.names if name != scorer.origin.label]
-    place, cells = {number: k for k, number in enumerate(numbers)}, [[""] for _ in numbers]
+    drawn, cells = set(numbers), dict[int, list[str | None]]()
     for batch in source.batches(columns):
-        for at in (k for k in range(batch.num_rows) if source.first + k in place):
-            cells[place[source.first + at]] = [cell_text(column[at].as_py()) for column in batch.columns]  # type: ignore[misc]
-    taken = set(columns) | {"probability"}
-    return Sheet(columns, cells, _free("row", taken), _free("label", taken))  # type: ignore[arg-type]
+        for number in drawn.intersection(range(source.first, source.first + batch.num_rows)):
+            cells[number] = [cell_text(column[number - source.first].as_py()) for column in batch.columns]
+    taken = {*columns, "probability"}
+    return Sheet(columns, [cells[number] for number in numbers], _free("row", taken), _free("label", taken))
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -227,21 +219,14 @@ def load_audited(path: Path, design: Design, *, needed: bool) -> Scorer | None:
     return load_model(path)
 
 
-def _audited_rows(scorer: Scorer, design: Design) -> Any:
+def _audited_rows(scorer: Scorer, design: Design) -> Matrix | None:
     """The rows of the audit as the model sees them; None where the sheet does not hold all that it sees.
 
     The sheet holds texts. They say the same as the pool's cells if the model says the same of them.
     """
-    place = {name: k for k, name in enumerate(design.sheet.columns)}
-    if any(name not in place for name in scorer.encoder.columns_):
-        return None
-    texts = {
-        name: pa.array([row[place[name]] for row in design.sheet.cells], pa.string())
-        for name in scorer.encoder.columns_
-    }
     try:
-        rows = scorer.encoder.transform(pa.table(texts))
-    except ValueError:  # a column of vectors cannot be told from its text
+        rows = scorer.encoder.transform(pa.table(design.sheet.texts()))
+    except ValueError:  # a column is not there, or is one of vectors, which cannot be told from its text
         return None
     again = model_says(scorer.classifier, rows, "probability")
     drawn = design.probability[design.sample.index]
@@ -250,7 +235,7 @@ def _audited_rows(scorer: Scorer, design: Design) -> Any:
 
 def _answers(
     session: Session, result: AuditResult, design: Design, scorer: Scorer | None, threshold: float
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Print the answers and return them."""
     sample, called = result.sample, int((result.probability > threshold).sum())
     changes = result.changes(threshold)
@@ -268,16 +253,9 @@ def _answers(
     )
     session.table(
         ["", "with labels", f"{result.level:.0%} interval", "without"],
-        [
-            [
-                words[name],
-                *cells(change.estimate, percent),
-                "-" if np.isnan(change.without) else percent(change.without),
-            ]
-            for name, change in changes.items()
-        ],
+        [[words[name], *cells(c.estimate, percent), known(c.without, percent)] for name, c in changes.items()],
     )
-    said: dict[str, Any] = {name: change.numbers for name, change in changes.items()}
+    said: dict[str, object] = {name: change.numbers for name, change in changes.items()}
     count, alone = result.share.value * sample.n_pool, result.probability.sum()
     session.say("", f"About {count:,.0f} positives in the pool; the model alone said {alone:,.0f}.")
     if scorer is not None and hasattr(scorer.classifier, "oof_table_"):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,6 @@ from purely.label_words import find_meaning
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
-from purely.tables.errors import nearest
 from purely.tables.labels import LabelValues
 from purely.tables.leaks import find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
@@ -34,14 +33,12 @@ USUAL_LABELS = ("label", "y")
 FEWEST, FEW = 10, 100
 #: What the first bytes of a file that may be replaced are, by the output's ending.
 SIGNATURES = {
-    ".parquet": (b"PAR1",),
-    ".pq": (b"PAR1",),
-    ".onnx": (b"\x08",),  # the version of the format comes first
-    ".png": (b"\x89PNG",),
-    ".pdf": (b"%PDF",),
-    ".svg": (b"<?xml", b"<svg"),
-    ".html": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
-    ".htm": (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+    (".parquet", ".pq"): (b"PAR1",),
+    (".onnx",): (b"\x08",),  # the version of the format comes first
+    (".png",): (b"\x89PNG",),
+    (".pdf",): (b"%PDF",),
+    (".svg",): (b"<?xml", b"<svg"),
+    (".html", ".htm"): (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
 }
 
 
@@ -62,6 +59,7 @@ class TrainingData:
     rule : LabelRule
         With the counts of the whole file.
     source : TableSource
+    scenario : {"case-control", "single-sample"}
     """
 
     X: Matrix
@@ -71,6 +69,7 @@ class TrainingData:
     encoder: TableEncoder
     rule: LabelRule
     source: TableSource
+    scenario: Scenario
 
     @property
     def n_rows(self) -> int:
@@ -78,19 +77,22 @@ class TrainingData:
         return sum(self.rule.counts.values())
 
     @property
+    def used(self) -> tuple[int, int]:
+        """Labelled positives and unlabelled rows that are used."""
+        positives = int(self.y.sum())
+        return positives, self.y.size - positives
+
+    @property
     def sampled(self) -> bool:
         """Whether some rows were left out."""
         return self.y.size < self.n_rows - self.rule.n_negative
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, object]:
         """For JSON."""
         return {
             "rows": self.n_rows,
-            "positives": self.rule.n_positive,
-            "unlabelled": self.rule.n_unlabelled,
-            "negatives": self.rule.n_negative,
-            "positives_used": int(self.y.sum()),
-            "unlabelled_used": int((self.y == 0).sum()),
+            **self.rule.numbers,
+            **dict(zip(("positives_used", "unlabelled_used"), self.used, strict=True)),
             "features": int(self.X.shape[1]),
             "label": self.rule.column,
             "positive_value": self.rule.positive,
@@ -98,12 +100,9 @@ class TrainingData:
 
     def line(self) -> str:
         """For people."""
-        negative = f"{self.rule.n_negative:,} known negatives, " if self.rule.n_negative else ""
-        line = (
-            f"{self.rule.n_positive:,} labelled positives, {self.rule.n_unlabelled:,} unlabelled rows, {negative}"
-            f"{self.X.shape[1]:,} features"
-        )
-        used = f"{int(self.y.sum()):,} and {int((self.y == 0).sum()):,} of them, drawn at random, are used (--max-rows)"
+        line = f"{self.rule}, {self.X.shape[1]:,} features"
+        positives, unlabelled = self.used
+        used = f"{positives:,} and {unlabelled:,} of them, drawn at random, are used (--max-rows)"
         return f"{line}\n{used}" if self.sampled else line
 
 
@@ -113,7 +112,7 @@ def load_training(
     """Read files once: labels and rows, of each kind at most `max_rows`; then encode the rows."""
     source = reading.open_all(files)
     label = find_label(source, sampling.label)
-    ids, drop = tuple(sampling.id or ()), tuple(sampling.drop or ())
+    ids, drop = tuple(dict.fromkeys(sampling.id or ())), tuple(sampling.drop or ())
     columns = _feature_columns(source, label, ids, drop)
     with session.step("Reading rows") as step:
         rows = draw_rows(
@@ -139,19 +138,14 @@ def load_training(
             X = encoder.fit_transform(rows.table.select(columns))
         except TableError as error:
             raise TableError(f"{source.name}: {error}") from error
-    two = isinstance(source, Pair)
-    encoder.origin_ = Origin(
-        files.name,
-        sum(rule.counts.values()),
-        None if two else label,
-        None if two else rule.positive,
-        rule.negative,
-        ids,
-    )
+    encoder.origin_ = Origin(files.name, sum(rule.counts.values()), negative=rule.negative, ids=ids)
+    if not isinstance(source, Pair):
+        encoder.origin_ = replace(encoder.origin_, label=label, positive=rule.positive)
     leaks = find_leaks(X, rows.positive, encoder, session.seed) if warn else []
     if leaks:
         session.note(said_of_leaks(leaks))
-    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source)
+    scenario = _scenario(session, sampling.scenario, files)
+    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source, scenario)
 
 
 def find_label(source: TableSource, asked: str | None) -> str:
@@ -163,12 +157,11 @@ def find_label(source: TableSource, asked: str | None) -> str:
     if asked is not None:
         source.check_columns([asked], "label column")
         return asked
-    found = next((name for name in USUAL_LABELS if name in source.names), None)
-    if found is None:
-        likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
-        tell = f"likely it is {likely}." if likely else nearest("", source.names)
-        raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
-    return found
+    if found := [name for name in USUAL_LABELS if name in source.names]:
+        return found[0]
+    likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
+    tell = f"likely it is {likely}." if likely else source.nearest("")
+    raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
 
 
 def _likely_labels(source: TableSource) -> list[str]:
@@ -200,7 +193,7 @@ def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: 
     return columns
 
 
-def scenario_of(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
+def _scenario(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
     """What the unlabelled rows are; said where nobody has."""
     if asked is None and files.pool is None:
         session.note(
@@ -224,6 +217,10 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
             raise CommandError(f"the output {name!r} is {what}, which it would replace; name another file.")
     if is_stream(out):
         return
+    if out.is_dir():
+        raise CommandError(f"the output {name!r} is a folder; name a file in it.", 2)
+    if not out.parent.is_dir():
+        raise CommandError(f"the folder {shown(out.parent, 120)!r} does not exist; make it first.")
     if endings and ending not in endings:
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):
@@ -251,6 +248,7 @@ def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:
         return True
     with path.open("rb") as stream:
         start = stream.read(4096)
-    if ending in SIGNATURES:
-        return start.startswith(SIGNATURES[ending])
+    for endings, signatures in SIGNATURES.items():
+        if ending in endings:
+            return start.startswith(signatures)
     return b"\x00" not in start and start[:4] not in (b"%PDF", b"PAR1")

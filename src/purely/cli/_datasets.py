@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import typer
+from sklearn.utils import Bunch
 
 from purely import datasets
 from purely.cli import _options as o
@@ -14,11 +15,12 @@ from purely.cli._data import check_output
 from purely.cli._session import CommandError, Session, group
 from purely.tables.errors import nearest
 from purely.tables.writing import ENDINGS, writing_table
+from purely.typing import Indices
 
 
 def _fetch(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="NAME", help=", ".join(datasets.FETCHERS) + ".", show_default=False)],
+    name: Annotated[str, o.argument("NAME", ", ".join(datasets.FETCHERS) + ".")],
     *,
     out: o.OutTable,
     positives: Annotated[int, typer.Option(min=1, help="Labelled positives.")] = 1000,
@@ -77,7 +79,7 @@ def _fetch(
     session.finish({"out": str(out), "positives": positives, "unlabelled": unlabelled, "share_in_pool": share})
 
 
-def _columns(bunch: Any, rows: Any) -> dict[str, Any]:
+def _columns(bunch: Bunch, rows: Indices) -> dict[str, pa.Array]:
     if isinstance(bunch.data, list):
         texts = [bunch.data[i].replace("\r", " ").replace("\x00", " ") for i in rows.tolist()]
         return {"text": pa.array(texts)}

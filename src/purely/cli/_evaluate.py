@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -24,12 +24,15 @@ from purely.cli._scoring import ScoredFile, load_model
 from purely.cli._session import CommandError, Session, cells, command, known, three_digits
 from purely.crossfit import out_of_fold
 from purely.files import shown
+from purely.labels import Scenario
 from purely.metrics import PUReport, pu_ranking_gain, pu_report
 from purely.tables import LabelRule
 from purely.typing import Floats, Mask
 
 #: Bins of the true calibration error.
 N_BINS = 10
+#: What the columns beside the estimates are called with --json.
+JSON_NAMES = {"known": "known_negatives", "true": "truth"}
 
 
 @command()
@@ -80,7 +83,7 @@ def app(
     is_true = None if truth is None else _truth(scored, truth, truth_positive)
     session.note(*source.notes, *rule.notes)
     used = kind >= 0
-    seen = kind.size == origin.n_rows and files.name == origin.file
+    seen = origin.is_of(files.name, kind.size)
     stored = out_of_fold(classifier, probability[used]) if seen else None
     if stored is not None:
         probability[used] = stored
@@ -92,7 +95,7 @@ def app(
             "this looks like the file that the model was trained on: on rows that it has seen, these estimates are too "
             "good and mean little. Use those that 'purely fit' has printed, or give rows that are new to the model."
         )
-    said: Any = scenario.value if scenario else getattr(classifier, "scenario", "case-control")
+    said: Scenario = scenario.value if scenario else getattr(classifier, "scenario", "case-control")
     at = threshold or threshold_of(classifier)
     y = kind[used].astype(int)
     with session.step("Estimating without negatives"):
@@ -116,16 +119,14 @@ def app(
     session.finish(
         {
             "rows": kind.size,
-            "positives": rule.n_positive,
-            "unlabelled": rule.n_unlabelled,
-            "negatives": rule.n_negative,
+            **rule.numbers,
             "threshold": at,
             "class_prior": report.class_prior.value,
             "class_prior_interval": report.class_prior.interval,
             "estimates": {name: estimate.numbers for name, estimate in report.estimates.items()},
             "gain": gain and {"verdict": gain.verdict, **vars(gain), "difference": vars(gain.difference)},
             "notes": list(report.notes),
-            **{{"known": "known_negatives", "true": "truth"}[name]: values for name, values in compared.items()},
+            **{JSON_NAMES[name]: values for name, values in compared.items()},
         }
     )
 
@@ -149,11 +150,12 @@ def true_metrics(truth: Mask, probability: Floats, threshold: float, weight: Flo
     """Metrics against true classes, under the names that the estimates have; NaN where they are not defined."""
     nothing, called = float("nan"), probability > threshold
     weight = np.full(truth.size, 1.0 / truth.size) if weight is None else weight
-    how: dict[str, Any] = {"sample_weight": weight, "zero_division": nothing}
     p = float(weight[truth].sum())
     accuracy = accuracy_score(truth, called, sample_weight=weight)
-    precision, recall, f1, _ = precision_recall_fscore_support(truth, called, average="binary", **how)
-    specificity = recall_score(truth, called, pos_label=False, **how)
+    precision, recall, f1, _ = precision_recall_fscore_support(
+        truth, called, average="binary", sample_weight=weight, zero_division=nothing
+    )
+    specificity = recall_score(truth, called, pos_label=False, sample_weight=weight, zero_division=nothing)
     place = np.minimum((probability * N_BINS).astype(int), N_BINS - 1)
     gap = np.bincount(place, weight * (truth - probability), N_BINS)
     of_scores = {"roc_auc": roc_auc_score, "average_precision": average_precision_score, "brier": brier_score_loss}
@@ -175,10 +177,9 @@ def true_metrics(truth: Mask, probability: Floats, threshold: float, weight: Flo
 
 
 def _print(session: Session, report: PUReport, compared: dict[str, dict[str, float]], rule: LabelRule) -> None:
-    negative = f", {rule.n_negative:,} known negatives" if rule.n_negative else ""
     prior = report.class_prior
     session.say(
-        f"{rule.n_positive:,} labelled positives, {rule.n_unlabelled:,} unlabelled rows{negative}",
+        str(rule),
         f"class prior {prior.value:.3f} [{prior.low:.3f}, {prior.high:.3f}], threshold {report.threshold:g}",
         "",
     )

@@ -6,7 +6,7 @@ import sys
 from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from sklearn.pipeline import Pipeline
@@ -16,11 +16,10 @@ from purely.classifiers import NNPUClassifier, PUClassifier
 from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS
 from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, check_output, load_training, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training
 from purely.cli._session import CommandError, Session, cells, command, percent, said_of_prior, seconds, three_digits
 from purely.exceptions import DistillationError
 from purely.files import replacing, shown
-from purely.labels import Scenario
 from purely.metrics import pu_report
 from purely.metrics.estimate import Resampling
 
@@ -30,14 +29,8 @@ FULL_ON_CPU = 4.0e9
 SHOWN = ("precision", "recall", "f1", "accuracy", "roc_auc", "calibration_error")
 
 
-class Size(StrEnum):
-    """How much is trained."""
-
-    auto = "auto"
-    full = "full"
-    compact = "compact"
-    light = "light"
-    fast = "fast"
+#: How much is trained.
+Size = StrEnum("Size", ["auto", "full", "compact", "light", "fast"])
 
 
 @command()
@@ -46,10 +39,9 @@ def app(
     files: o.Files,
     *,
     out: Annotated[Path, o.output("MODEL", "Model file to write.")],
-    sampling: o.Sampling,
+    sampling: o.Learning,
     size: Annotated[Size, typer.Option(help="How much is trained, see above.")] = Size.auto,
     class_prior: o.ClassPrior = None,
-    scenario: o.ScenarioOption = None,
     resume: Annotated[bool, o.flag("--resume", "Continue a fit that was killed.")] = False,
     device: o.DeviceOption = o.Device.auto,
     force: o.Force = False,
@@ -81,14 +73,13 @@ def app(
     with replacing(out):  # nobody else may write it from here on
         data = load_training(session, files, reading, sampling)
         _refuse_names(data)
-        said = scenario_of(session, scenario, files)
         chosen = choose_size(session, size, data, device)
         unfinished = out.with_name(f".{out.name}.purely-resume")
         model = PUClassifier(
             "auto" if class_prior is None else class_prior,
             members=members_of(chosen),
             checkpoint=unfinished if chosen != Size.light else None,
-            scenario=said,
+            scenario=data.scenario,
             device=device.value,
             random_state=session.seed,
         )
@@ -97,9 +88,9 @@ def app(
         _distil(session, model, data)
         purely.save(Pipeline([("table", data.encoder), ("classifier", model)]), out)
     unfinished.unlink(missing_ok=True)
-    described = _describe(session, data, model, chosen, said)
+    described = _describe(session, data, model, chosen)
     session.say("", f"The model is in {out}")
-    session.finish({**data.summary(), **described, "scenario": said, "model": str(out)})
+    session.finish({**data.summary(), **described, "scenario": data.scenario, "model": str(out)})
 
 
 def _refuse_names(data: TrainingData) -> None:
@@ -121,18 +112,17 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
     if find_spec("torch") is None:
         session.note("torch is not installed, so a light model is trained. Try: pip install 'purely[nn]'")
         return Size.light
-    weights = 100 * data.X.shape[1] + 2 * 100**2
-    if data.X.shape[0] * weights <= FULL_ON_CPU or device == o.Device.cuda:
-        return Size.full
     import torch
 
-    if device == o.Device.auto and torch.cuda.is_available():
+    weights = 100 * data.X.shape[1] + 2 * 100**2
+    on_gpu = device == o.Device.cuda or (device == o.Device.auto and torch.cuda.is_available())
+    if on_gpu or data.X.shape[0] * weights <= FULL_ON_CPU:
         return Size.full
     session.note("full networks would take long here, so compact ones were trained (--size full trains full ones).")
     return Size.compact
 
 
-def members_of(size: Size) -> Any:
+def members_of(size: Size) -> str | list[object]:
     """Members of the classifier for a size."""
     if size == Size.full:
         return "auto"
@@ -149,9 +139,10 @@ def _train(session: Session, model: PUClassifier, data: TrainingData, unfinished
     if unfinished.exists() and not resume:
         session.note("an earlier fit that was not finished was started anew; --resume would have continued it.")
         unfinished.unlink()
+    elif unfinished.exists():
+        session.note("resumed with the networks of the earlier fit.")
     elif resume:
-        found = "resumed with the networks of the earlier fit." if unfinished.exists() else ""
-        session.note(found or "there was no unfinished fit to resume; this one started from the beginning.")
+        session.note("there was no unfinished fit to resume; this one started from the beginning.")
     try:
         with session.step("Class prior and members"):
             model.fit(data.X, data.y)
@@ -176,11 +167,9 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
         session.note(f"{error} So 'purely predict' will use the model as it was fitted, which is slower.")
 
 
-def _describe(
-    session: Session, data: TrainingData, model: PUClassifier, size: Size, scenario: Scenario
-) -> dict[str, Any]:
+def _describe(session: Session, data: TrainingData, model: PUClassifier, size: Size) -> dict[str, object]:
     """Print what the model is worth, and return it."""
-    prior, how = model.prior_, Resampling(scenario=scenario, random_state=session.seed)
+    prior, how = model.prior_, Resampling(scenario=data.scenario, random_state=session.seed)
     with session.step("Estimating without negatives"):
         report = pu_report(data.y, model.oof_probability_, model, threshold_of(model), out_of_fold=True, **how)
     pool = model.unlabelled_prior_ * data.rule.n_unlabelled

@@ -11,21 +11,20 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import closing
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from joblib import Parallel, delayed
 
 from purely.cli import _options as o
 from purely.cli._data import check_output
+from purely.cli._rows import Tally, label_rows, scored_rows
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, explain, percent
-from purely.cli._tally import Tally, label_rows, scored_rows
-from purely.files import FileError, shown
+from purely.files import FileError, shown, sweep
 from purely.progress import track
 from purely.tables.folder import PlacedFile, find_files
 from purely.tables.formats import COMPRESSIONS
@@ -48,7 +47,7 @@ class FolderTask:
     out : Path
         The folder of the scores.
     reading : Reading
-    ids : tuple of str or None
+    ids : list of str or None
         Columns that are carried along; None: as in the fit.
     threshold : float
     exact, promised, interval, escape_formulas, force : bool
@@ -57,7 +56,7 @@ class FolderTask:
     model: Path
     out: Path
     reading: o.Reading
-    ids: tuple[str, ...] | None
+    ids: list[str] | None
     threshold: float
     exact: bool
     promised: bool
@@ -106,29 +105,29 @@ def output_of(file: PlacedFile, out: Path) -> Path:
     return out / place
 
 
-def predict_folder(session: Session, folder: Path, task: FolderTask, jobs: int) -> None:
+def predict_folder(session: Session, folder: Path, task: FolderTask, scorer: Scorer, jobs: int) -> None:
     """Score the files of a folder that are not scored yet."""
     files = find_files(folder, any_name=task.reading.format is not None)
     outputs = _check_places(folder, files, task)
-    load_model(task.model)  # what is wrong with it is said once, before any work
+    for place in {task.out, *(out.parent for out in outputs.values())}:
+        sweep(place)  # what a killed process has left, also where nothing is to be done
     journal = Journal(task.out / JOURNAL, task.fingerprint())
-    known = journal.read()
-    done = [known[str(f.place)] for f in files if journal.holds(known.get(str(f.place)), f, outputs[f.place])]
-    kept = {entry["place"] for entry in done}
+    found = journal.finished(files, outputs)
+    if before := len(found):
+        session.note(f"{before:,} of {len(files):,} files were scored before and are left as they are.")
+    kept = {scores.place for scores in found}
     todo = [file for file in files if str(file.place) not in kept]
-    if done:
-        session.note(f"{len(done):,} of {len(files):,} files were scored before and are left as they are.")
-    for file in todo:
-        outputs[file.place].parent.mkdir(parents=True, exist_ok=True)
-    found = [FileScores(e["place"], Tally(**e["tally"]), e["unseen"], e["unreadable"]) for e in done]
     sizes = {str(file.place): file.path.stat().st_size for file in todo}
+    # one file at a time in each process: what is not begun is not lost
+    parallel = Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)
+    work = (delayed(score_file)(task, file, outputs[file.place], journal) for file in todo)
     with track("Scoring files", max(1, sum(sizes.values())), unit="B", verbose=False) as bar:
         reached = rows = 0
-        for scores in _in_parallel(task, todo, outputs, journal, jobs):
+        for scores in parallel(work):
             found.append(scores)
             reached, rows = reached + sizes[scores.place], rows + scores.tally.rows
             bar.reach(reached, {"rows/s": f"{rows / max(1e-9, session.elapsed):,.0f}"})
-    _say(session, task, files, found, len(done))
+    _say(session, task, scorer, found, before)
 
 
 def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> dict[Path, Path]:
@@ -146,12 +145,12 @@ def _check_places(folder: Path, files: list[PlacedFile], task: FolderTask) -> di
         if out in taken:
             both = f"{shown(taken[out], 60)!r} and {shown(file.place, 60)!r}"
             raise CommandError(f"the scores of {both} would have the same name; rename one of the files.")
+        try:
+            out.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"the folder {shown(out.parent, 120)!r} cannot be made: {error.strerror}.") from error
         check_output(out, [task.model, file.path], endings=ENDINGS, force=task.force)
         taken[out] = file.place
-    try:
-        task.out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"the folder {shown(task.out, 120)!r} cannot be made: {error.strerror}.") from error
     return {place: out for out, place in taken.items()}
 
 
@@ -168,22 +167,23 @@ class Journal:
     def __init__(self, path: Path, fingerprint: str) -> None:
         self.path, self.fingerprint = path, fingerprint
 
-    def read(self) -> dict[str, dict[str, Any]]:
-        """The last line of every file; a line that was cut off is none."""
+    def finished(self, files: Iterable[PlacedFile], outputs: Mapping[Path, Path]) -> list[FileScores]:
+        """Files whose last line speaks of this input and of the scores that are there."""
         entries = {}
         text = self.path.read_bytes().decode(errors="replace") if self.path.exists() else ""
         for line in text.splitlines():
             try:
                 entry = json.loads(line)
                 if entry["fingerprint"] == self.fingerprint:
-                    entries[str(entry["place"])] = entry
+                    entries[entry["place"]] = entry
             except (ValueError, KeyError, TypeError):
-                continue
-        return entries
-
-    def holds(self, entry: dict[str, Any] | None, file: PlacedFile, out: Path) -> bool:
-        """Whether a line speaks of this input and of the scores that are there."""
-        return entry is not None and entry["input"] == _stamp(file.path) and entry["output"] == _stamp(out)
+                continue  # it was cut off
+        found = []
+        for file in files:
+            entry = entries.get(str(file.place), {"input": None})
+            if entry["input"] == _stamp(file.path) and entry["output"] == _stamp(outputs[file.place]):
+                found.append(FileScores(entry["place"], Tally(**entry["tally"]), entry["unseen"], entry["unreadable"]))
+        return found
 
     def add(self, scores: FileScores, file: PlacedFile, partial: Path) -> None:
         """Note a file whose scores are whole and not yet in their place."""
@@ -200,19 +200,10 @@ class Journal:
 
 def _stamp(path: Path) -> list[int] | None:
     """Size and time of writing of a file, None where there is none."""
-    try:
+    with suppress(OSError):
         found = path.stat()
-    except OSError:
-        return None
-    return [found.st_size, found.st_mtime_ns]
-
-
-def _in_parallel(
-    task: FolderTask, files: Iterable[PlacedFile], outputs: dict[Path, Path], journal: Journal, jobs: int
-) -> Iterator[FileScores]:
-    work = (delayed(score_file)(task, file, outputs[file.place], journal) for file in files)
-    # one file at a time in each process: what is not begun is not lost
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered", pre_dispatch="n_jobs", batch_size=1)(work)
+        return [found.st_size, found.st_mtime_ns]
+    return None
 
 
 @lru_cache(maxsize=1)
@@ -223,59 +214,50 @@ def _scorer(model: Path, exact: bool, promised: bool, stamp: tuple[int, ...]) ->
 
 def score_file(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) -> FileScores:
     """Score one file; what is wrong with it is said in the result."""
-    parent = os.getppid()
     try:
-        scorer = _scorer(task.model, task.exact, task.promised, tuple(_stamp(task.model) or ()))
-        with closing(PlacedSource(task.reading.open(file.path), file.keys)) as source:
-            return _write_scores(task, scorer.fresh(), source, file, out, journal, parent)
+        return _write_scores(task, file, out, journal)
     except Exception as error:
-        sentence = explain(error)
-        name = str(file.place)
+        name, sentence = str(file.place), explain(error)
         return FileScores(name, Tally(0.5), error=sentence if name in sentence else f"{shown(name, 120)}: {sentence}")
 
 
-def _write_scores(
-    task: FolderTask,
-    scorer: Scorer,
-    source: PlacedSource,
-    file: PlacedFile,
-    out: Path,
-    journal: Journal,
-    parent: int,
-) -> FileScores:
-    wanted = list(task.ids if task.ids is not None else (n for n in scorer.origin.ids if n in source.names))
-    source.check_columns(wanted, "id column")
-    tally = Tally(task.threshold)
-    with writing_table(out, escape_formulas=task.escape_formulas) as writer:
-        for batch in scored_rows(scorer, source, wanted, interval=task.interval):
-            if os.getppid() != parent:  # the process that asked for it is gone: another one may be at work
-                raise CommandError("the process that started this one has ended.")
-            writer.write(label_rows(batch, tally))
-        scores = FileScores(str(file.place), tally, dict(scorer.unseen), dict(scorer.unreadable))
-        writer.when_whole = lambda partial: journal.add(scores, file, partial)
+def _write_scores(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) -> FileScores:
+    parent, tally = os.getppid(), Tally(task.threshold)
+    scorer = _scorer(task.model, task.exact, task.promised, tuple(_stamp(task.model) or ())).fresh()
+    with closing(PlacedSource(task.reading.open(file.path), file.keys)) as source:
+        ids = scorer.ids(source, task.ids)
+        with writing_table(out, escape_formulas=task.escape_formulas) as writer:
+            for batch in scored_rows(scorer, source, ids, interval=task.interval):
+                if os.getppid() != parent:  # the process that asked for it is gone: another one may be at work
+                    raise CommandError("the process that started this one has ended.")
+                writer.write(label_rows(batch, tally))
+            scores = FileScores(str(file.place), tally, dict(scorer.unseen), dict(scorer.unreadable))
+            writer.when_whole = lambda partial: journal.add(scores, file, partial)
     return scores
 
 
-def _say(session: Session, task: FolderTask, files: list[PlacedFile], found: list[FileScores], before: int) -> None:
+def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileScores], before: int) -> None:
     failed = [scores for scores in found if scores.error]
     whole = Tally.sum([scores.tally for scores in found if not scores.error])
-    scorer = load_model(task.model, exact=task.exact, promised=task.promised)
     for scores in found:
         scorer.unseen.update(scores.unseen)
         scorer.unreadable.update(scores.unreadable)
     scorer.n_rows = whole.rows
     scorer.say_ignored(session)
+    if empty := sum(not (scores.tally.rows or scores.error) for scores in found):
+        session.note(f"{empty:,} {'file has' if empty == 1 else 'files have'} no rows: only column names were written.")
     if failed:
         listed = " ".join(scores.error.rstrip(".") + "." for scores in failed[:NAMED])
-        more = f" (and {len(failed) - NAMED:,} more)" if len(failed) > NAMED else ""
+        others = f"the scores of the others are in {shown(task.out, 120)!r}, and " if len(failed) < len(found) else ""
+        more = f" And {len(failed) - NAMED:,} more." if len(failed) > NAMED else ""
         raise CommandError(
-            f"{len(failed):,} of {len(files):,} files could not be scored{more}; the scores of the others are in "
-            f"{shown(task.out, 120)!r}, and the same command does the rest once these are mended: {listed}"
+            f"{len(failed):,} of {len(found):,} files could not be scored; {others}the same command does the rest once "
+            f"these are mended: {listed}{more}"
         )
     session.say(
-        f"{len(files):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
+        f"{len(found):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
         f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
-        f"The scores are in {task.out}",
+        f"The scores are in the folder {task.out}",
     )
-    counts = {"files": len(files), "files_before": before}
-    session.finish({**whole.summary(), "distilled": scorer.distilled, **counts, "out": task.out})
+    counts = {"files": len(found), "files_before": before, "out": task.out}
+    session.finish({**whole.summary(), "distilled": scorer.distilled, **counts})

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
 
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, load_training, scenario_of
+from purely.cli._data import TrainingData, load_training
 from purely.cli._session import Session, command
 from purely.smi import PUSMI, InformationInterval, SMIInterval, independence_test, rank_features
 from purely.smi.features import most_different
@@ -19,12 +19,11 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     class_prior: o.ClassPrior = None,
     ranking: Annotated[bool, typer.Option("--ranking/--no-ranking", help="Also rank the columns.")] = True,
     top: Annotated[int, typer.Option(min=1, help="Columns to rank: those of most information alone.")] = 20,
     permutations: Annotated[int, typer.Option(min=99, help="Permutations behind the p-value.")] = 999,
-    scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
     """Is there signal at all, and how much? PU-SMI with interval, p-value, columns.
@@ -35,19 +34,18 @@ def app(
       purely information positives.csv pool.csv
     """
     data = load_training(session, files, reading, sampling)
-    said = scenario_of(session, scenario, files)
     with session.step("Measuring information"):
-        estimator = PUSMI(scenario=said, random_state=session.seed).fit(data.X, data.y)
+        estimator = PUSMI(scenario=data.scenario, random_state=session.seed).fit(data.X, data.y)
         interval = estimator.information_interval()
     with session.step("Testing against chance"):
         test = independence_test(data.X, data.y, n_permutations=permutations, random_state=session.seed)
-    result: dict[str, Any] = {
+    result: dict[str, object] = {
         **data.summary(),
         "information": interval.information,
         "interval": [interval.low, interval.high],
         "level": interval.level,
         "p_value": test.p_value,
-        "scenario": said,
+        "scenario": data.scenario,
     }
     session.say(
         data.line(),
@@ -77,7 +75,7 @@ def _verdict(interval: InformationInterval, p_value: float) -> str:
     return "There is signal. Zero would mean that positives look like everyone else."
 
 
-def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -> list[dict[str, Any]]:
+def _ranking(session: Session, data: TrainingData, estimator: PUSMI, top: int) -> list[dict[str, object]]:
     """Information of each column of the file alone and the loss without it, a column being all of its features."""
     names, owner = data.encoder.columns_, data.encoder.feature_owner_
     if names == ["features"]:  # a matrix without names of its own: its columns are ranked

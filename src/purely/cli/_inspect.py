@@ -34,30 +34,23 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     copies = count_copies(data.X, positive)
     empty = count_empty(data.table.drop_columns(rule.column))
     how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "recognised"
-    label = f"label column      {shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})"
     missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
-    if isinstance(data.source, Pair):
-        label, missing = "label             by file: the positives, then the pool", ""
-    session.say(
-        f"{data.source.name}: {data.n_rows:,} rows",
-        label,
-        f"labelled          {rule.n_positive:,} rows ({percent(rule.n_positive / data.n_rows)})",
-        f"unlabelled        {rule.n_unlabelled:,} rows{missing}",
-        *([f"known negatives   {rule.n_negative:,} rows, not used for learning"] if rule.n_negative else []),
-        *([f"carried along     {', '.join(sampling.id)}"] if sampling.id else []),
-        *([f"left out          {', '.join(sampling.drop)}"] if sampling.drop else []),
-        f"copies            {copies.positive:,} labelled and {copies.unlabelled:,} unlabelled rows repeat another row",
-        *(
-            [f"                  {copies.shared:,} labelled rows are also among the unlabelled ones"]
-            * (copies.shared > 0)
-        ),
-        *(
-            [f"empty             {empty:,} {'row has' if empty == 1 else 'rows have'} no value in any column"]
-            * (empty > 0)
-        ),
-        f"features          {report.n_features:,} ({'sparse' if report.sparse else 'dense'})",
-        "",
-    )
+    by_file = isinstance(data.source, Pair)
+    said = {
+        "label": "by file: the positives, then the pool" if by_file else "",
+        "label column": "" if by_file else f"{shown(rule.column)!r}, positive is {shown(rule.positive)!r} ({how})",
+        "labelled": f"{rule.n_positive:,} rows ({percent(rule.n_positive / data.n_rows)})",
+        "unlabelled": f"{rule.n_unlabelled:,} rows{'' if by_file else missing}",
+        "known negatives": f"{rule.n_negative:,} rows, not used for learning" if rule.n_negative else "",
+        "carried along": ", ".join(sampling.id or ()),
+        "left out": ", ".join(sampling.drop or ()),
+        "copies": f"{copies.positive:,} labelled and {copies.unlabelled:,} unlabelled rows repeat another row",
+        "": f"{copies.shared:,} labelled rows are also among the unlabelled ones" if copies.shared else "",
+        "empty": f"{empty:,} {'row has' if empty == 1 else 'rows have'} no value in any column" if empty else "",
+        "features": f"{report.n_features:,} ({'sparse' if report.sparse else 'dense'})",
+    }
+    lines = [f"{what:<18}{text}" for what, text in said.items() if text]
+    session.say(f"{data.source.name}: {data.n_rows:,} rows", *lines, "")
     session.table(
         ["column", "kind", "what becomes of it", "features", "missing"],
         [
@@ -89,10 +82,8 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")
     if rule.n_unlabelled < rule.n_positive:
         session.note("there are fewer unlabelled rows than positives; usually the pool is much larger.")
-    columns = [
-        {"name": c.name, "kind": c.kind, "n_features": c.n_features, "n_missing": c.n_missing, "action": c.action}
-        for c in report.columns
-    ]
+    names = ("name", "kind", "n_features", "n_missing", "action")
+    columns = [{name: getattr(c, name) for name in names} for c in report.columns]
     session.finish(
         {
             **data.summary(),

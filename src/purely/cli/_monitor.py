@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,6 @@ from purely.cli._data import check_output, save_picture
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, cells, command, percent
 from purely.plotting import MonitorDisplay
-from purely.tables import TableSource
 
 #: Exit status where something has changed; 1 and 2 stand for errors.
 CHANGED = 3
@@ -25,10 +24,7 @@ CHANGED = 3
 def app(
     session: Session,
     model: o.Model,
-    files: Annotated[
-        list[Path],
-        typer.Argument(metavar="FILE...", help="The reference, then batches in the order of time.", show_default=False),
-    ],
+    files: Annotated[list[Path], o.argument("FILE...", "The reference, then batches in the order of time.")],
     *,
     alpha: Annotated[float, o.share("Probability of a false alarm over all looks together.")] = 0.05,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="A picture: PNG, SVG or PDF.")] = None,
@@ -52,42 +48,36 @@ def app(
         raise CommandError("name the reference and at least one batch to compare with it.", 2)
     scorer = load_model(model)
     names = [scorer.encoder.columns_[k] for k in scorer.encoder.feature_owner_]
-    monitor: Monitor | None = None
-    for path in files:
-        with session.step(f"Scoring {path.name}"):
-            batch = _batch(scorer, reading.open(path), path.name, session.seed)
-        if monitor is None:
-            monitor = Monitor(batch, names, alpha)
-        else:
-            monitor.look(batch)
-    assert monitor is not None
-    _say(session, monitor)
+    monitor = Monitor(_batch(session, scorer, reading, files[0]), names, alpha)
+    for path in files[1:]:
+        monitor.look(_batch(session, scorer, reading, path))
+    changed = any(look.changed for look in monitor.looks)
+    _say(session, monitor, changed)
     if plot is not None:
         save_picture(MonitorDisplay.from_monitor(monitor), plot)
         session.say(f"The picture is in {plot}")
     scorer.say_ignored(session)
-    changed = any(look.changed for look in monitor.looks)
     session.finish({"changed": changed, "looks": [_plain(look) for look in monitor.looks]})
     if changed:
         raise typer.Exit(CHANGED)
 
 
-def _batch(scorer: Scorer, source: TableSource, name: str, seed: int) -> Batch:
+def _batch(session: Session, scorer: Scorer, reading: o.Reading, path: Path) -> Batch:
     """Probabilities of all rows of a file, and the columns of some, drawn at random."""
-    rng = np.random.default_rng([seed, 11])
+    rng = np.random.default_rng([session.seed, 11])
     probability, kept, lots = [], [], []
-    for scored in scorer.score(source, []):
-        probability.append(scored.probability)
-        lot = rng.random(scored.log_odds.size)
-        some = np.sort(np.argsort(lot)[: Monitor.most_compared])  # no more can be among the lowest of all
-        matrix = scorer.encoder.encode(scored.batch.select(list(scorer.encoder.columns_)).take(some)).matrix
-        kept.append(sp.csr_matrix(matrix))
-        lots.append(lot[some])
+    with session.step(f"Scoring {path.name}") as step:
+        for scored in scorer.score(reading.open(path), [], step):
+            probability.append(scored.probability)
+            lot = rng.random(scored.log_odds.size)
+            some = np.sort(np.argsort(lot)[: Monitor.most_compared])  # no more can be among the lowest of all
+            kept.append(sp.csr_matrix(scorer.encoder.transform(scored.batch.take(some))))
+            lots.append(lot[some])
     lowest = np.argsort(np.concatenate(lots))[: Monitor.most_compared]
-    return Batch(name, np.concatenate(probability), sp.vstack(kept).tocsr()[lowest])
+    return Batch(path.name, np.concatenate(probability), sp.vstack(kept).tocsr()[lowest])
 
 
-def _say(session: Session, monitor: Monitor) -> None:
+def _say(session: Session, monitor: Monitor, changed: bool) -> None:
     reference = monitor.reference
     session.say(
         f"Reference {reference.name}: {reference.probability.size:,} rows, share of positives "
@@ -97,26 +87,21 @@ def _say(session: Session, monitor: Monitor) -> None:
     session.table(
         ["", "changed", "rows", "share", "90% interval"],
         [
-            [
-                look.name,
-                ", ".join(look.changed) or "nothing",
-                f"{look.rows:,}",
-                *cells(look.share, percent),
-            ]
+            [look.name, ", ".join(look.changed) or "nothing", f"{look.rows:,}", *cells(look.share, percent)]
             for look in monitor.looks
         ],
         text_columns=2,
     )
     session.say(
         "",
-        f"No change was found in {len(monitor.looks)} {'comparison' if len(monitor.looks) == 1 else 'comparisons'}."
-        if not any(look.changed for look in monitor.looks)
-        else "Something has changed: the model's probabilities may be off. An audit of a recent batch would tell "
-        "(purely audit draw).",
+        "Something has changed: the model's probabilities may be off. An audit of a recent batch would tell "
+        "(purely audit draw)."
+        if changed
+        else f"No change was found in {len(monitor.looks)} comparison{'s' * (len(monitor.looks) > 1)}.",
     )
 
 
-def _plain(look: Look) -> dict[str, Any]:
+def _plain(look: Look) -> dict[str, object]:
     told = {"share": look.share.value, "share_interval": [look.share.low, look.share.high], "changed": look.changed}
     names = {"name": "file", "p_score": "p_scores", "p_column": "p_columns"}
     return {names.get(key, key): value for key, value in vars(look).items() if key != "number"} | told

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Self
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from purely.tables import Origin
 from purely.tables.folder import FolderSource, find_files
@@ -18,19 +19,10 @@ from purely.tables.source import MAX_EXPANSION, Pair, TableSource
 FileFormat = StrEnum("FileFormat", {name: name for name in FORMATS})  # type: ignore[misc]
 
 
-class Scenario(StrEnum):
-    """What the unlabelled rows are."""
-
-    case_control = "case-control"
-    single_sample = "single-sample"
-
-
-class Device(StrEnum):
-    """Where networks are trained."""
-
-    auto = "auto"
-    cpu = "cpu"
-    cuda = "cuda"
+#: What the unlabelled rows are.
+Scenario = StrEnum("Scenario", {"case_control": "case-control", "single_sample": "single-sample"})
+#: Where networks are trained.
+Device = StrEnum("Device", ["auto", "cpu", "cuda"])
 
 
 def _share(value: float | None) -> float | None:
@@ -39,27 +31,34 @@ def _share(value: float | None) -> float | None:
     return value
 
 
-def flag(name: str, help: str) -> typer.models.OptionInfo:
+def flag(name: str, help: str) -> OptionInfo:
     """An option that is there or not."""
-    option: typer.models.OptionInfo = typer.Option(name, help=help)
-    return option
+    return typer.Option(name, help=help)
 
 
-def output(metavar: str, help: str) -> typer.models.OptionInfo:
+def output(metavar: str, help: str) -> OptionInfo:
     """What is written."""
-    option: typer.models.OptionInfo = typer.Option("--out", "-o", metavar=metavar, help=help, show_default=False)
-    return option
+    return typer.Option("--out", "-o", metavar=metavar, help=help, show_default=False)
 
 
-def share(help: str, *names: str) -> typer.models.OptionInfo:
+def share(help: str, *names: str) -> OptionInfo:
     """An option that is a number strictly between 0 and 1."""
-    option: typer.models.OptionInfo = typer.Option(*names, callback=_share, metavar="P", help=help)
-    return option
+    return typer.Option(*names, callback=_share, metavar="P", help=help)
+
+
+def option(metavar: str, help: str, *names: str) -> OptionInfo:
+    """An option that has no value of its own accord."""
+    return typer.Option(*names, metavar=metavar, help=help, show_default=False)
+
+
+def argument(metavar: str, help: str) -> ArgumentInfo:
+    """What is named by its place."""
+    return typer.Argument(metavar=metavar, help=help, show_default=False)
 
 
 _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
-Table = Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
-Model = Annotated[Path, typer.Argument(metavar="MODEL", help="What 'purely fit' has written.", show_default=False)]
+Table = Annotated[Path, argument("FILE", _KNOWN)]
+Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written.")]
 Force = Annotated[bool, flag("--force", "Replace an existing file of another kind.")]
 EscapeFormulas = Annotated[
     bool, flag("--escape-formulas", "Put ' before texts that a spreadsheet would take for formulas.")
@@ -81,11 +80,8 @@ DeviceOption = Annotated[Device, typer.Option("--device", help="Where networks a
 class Files:
     """One file with a label column, or two: the positives, then the pool."""
 
-    file: Annotated[Path, typer.Argument(metavar="FILE", help=_KNOWN, show_default=False)]
-    pool: Annotated[
-        Path | None,
-        typer.Argument(metavar="POOL", help="The unlabelled rows, if FILE holds the positives.", show_default=False),
-    ] = None
+    file: Table
+    pool: Annotated[Path | None, argument("POOL", "The unlabelled rows, if FILE holds the positives.")] = None
 
     @property
     def paths(self) -> list[Path]:
@@ -103,9 +99,7 @@ class Reading:
     """How a file is read."""
 
     format: Annotated[FileFormat | None, typer.Option(help="Format of the file.  [default: by its ending]")] = None
-    delimiter: Annotated[
-        str | None, typer.Option(metavar="CHARACTER", help="Delimiter of CSV.  [default: by the first lines]")
-    ] = None
+    delimiter: Annotated[str | None, option("CHARACTER", "Delimiter of CSV.  [default: by the first lines]")] = None
     encoding: Annotated[
         str,
         typer.Option(
@@ -115,22 +109,15 @@ class Reading:
     ] = "utf-8"
     no_header: Annotated[bool, flag("--no-header", "The first line is data; columns are c1, c2, ...")] = False
     max_expansion: Annotated[
-        float,
-        typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet."),
+        float, typer.Option(min=1.0, metavar="N", help="Largest growth of a packed file: NPZ, Excel, Parquet.")
     ] = MAX_EXPANSION
 
     def open(self, path: Path) -> TableSource:
         """Open a file, or a folder of files as one table."""
         if path.is_dir():
             return FolderSource(path, find_files(path, any_name=self.format is not None), self.open)
-        return open_table(
-            path,
-            format=self.format,
-            delimiter=self.delimiter,
-            encoding=self.encoding,
-            header=not self.no_header,
-            max_expansion=self.max_expansion,
-        )
+        options = asdict(self)
+        return open_table(path, header=not options.pop("no_header"), **options)
 
     def open_all(self, files: Files) -> TableSource:
         """Open one file, or positives and pool in two."""
@@ -144,16 +131,12 @@ class Reading:
 class Labelling:
     """Where the labels are, and what their values mean."""
 
-    label: Annotated[
-        str | None, typer.Option("--label", "-l", metavar="COLUMN", help="Label column.  [default: label or y]")
-    ] = None
+    label: Annotated[str | None, option("COLUMN", "Label column.  [default: label or y]", "--label", "-l")] = None
     positive: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="Value of labelled positives.  [default: 1, true, yes, positive]"),
+        str | None, option("VALUE", "Value of labelled positives.  [default: 1, true, yes, positive]")
     ] = None
     negative: Annotated[
-        str | None,
-        typer.Option(metavar="VALUE", help="Value of known negatives, not used for learning; none: there are none."),
+        str | None, option("VALUE", "Value of known negatives, not used for learning; none: there are none.")
     ] = None
 
     def as_in(self, origin: Origin, names: Sequence[str]) -> Self:
@@ -169,13 +152,9 @@ class Sampling(Labelling):
     """Which columns play a part of their own, and how many rows are used."""
 
     id: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Copied to the output, not used for learning; may be given several times."),
+        list[str] | None, option("COLUMN", "Copied to the output, not used for learning; may be given several times.")
     ] = None
-    drop: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Left out; may be given several times.", show_default=False),
-    ] = None
+    drop: Annotated[list[str] | None, option("COLUMN", "Left out; may be given several times.")] = None
     max_rows: Annotated[
         int,
         typer.Option(
@@ -184,3 +163,11 @@ class Sampling(Labelling):
             help="Most unlabelled rows that are used, drawn at random from more; as many positives.",
         ),
     ] = 50_000
+    scenario: Scenario | None = Scenario.case_control
+
+
+@dataclass(frozen=True)
+class Learning(Sampling):
+    """The same, and what the unlabelled rows are."""
+
+    scenario: ScenarioOption = None

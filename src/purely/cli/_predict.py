@@ -5,8 +5,9 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
@@ -17,15 +18,13 @@ from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import check_output
 from purely.cli._folders import FolderTask, predict_folder
-from purely.cli._reasons import Reasons
-from purely.cli._scoring import load_model
+from purely.cli._rows import Reasons, Tally, label_rows, scored_rows
+from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command, percent
-from purely.cli._tally import Tally, label_rows, scored_rows
 from purely.exceptions import PromiseWarning
 from purely.files import shown
-from purely.progress import Bar
-from purely.tables import TableSource
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
+from purely.typing import Floats
 
 #: Options that promise something of the rows labelled 1.
 PROMISES = ("precision", "recall")
@@ -103,31 +102,30 @@ def app(
     given = {name: value for name, value in aims.items() if value is not None}
     if len(given) > 1:
         raise CommandError(f"give one of {', '.join(f'--{name}' for name in given)}, not several.", 2)
+    promised = not given.keys().isdisjoint(PROMISES)
     if file.is_dir():
         if out is None or given.keys() & {"share", "top"} or reasons:
             what = "is scored into another one: add --out."
             if out is not None:
                 what = "is scored file by file, without --share, --top and --reasons: they need rows of all files."
             raise CommandError(f"the folder {shown(file, 120)!r} {what}", 2)
-        limit = threshold or _threshold(load_model(model).classifier, precision, recall, confidence)
-        ids_asked = None if id is None else tuple(id)
-        promised = not given.keys().isdisjoint(PROMISES)
-        task = FolderTask(model, out, reading, ids_asked, limit, exact, promised, interval, escape_formulas, force)
-        predict_folder(session, file, task, jobs)
+        scorer = load_model(model, exact=exact, promised=promised)
+        limit = _threshold(scorer, given, confidence)
+        task = FolderTask(model, out, reading, id, limit, exact, promised, interval, escape_formulas, force)
+        predict_folder(session, file, task, scorer, jobs)
         return
     if out is None and session.json:
         raise CommandError("--json prints a summary on stdout, so the rows need a file: add --out.", 2)
     session.quiet = session.quiet or (out is None and not session.json)
     check_output(out, [model, file], endings=ENDINGS, force=force)
     with writing_table(out, escape_formulas=escape_formulas) as writer:
-        scorer = load_model(model, exact=exact, promised=not given.keys().isdisjoint(PROMISES))
+        scorer = load_model(model, exact=exact, promised=promised)
         source = reading.open(file)
-        source.check_columns(id or [], "id column")
-        ids = list(id or [name for name in scorer.origin.ids if name in source.names])
-        tally = Tally(threshold or _threshold(scorer.classifier, precision, recall, confidence))
+        ids = scorer.ids(source, id)
+        tally = Tally(_threshold(scorer, given, confidence))
         why = Reasons(scorer, reasons, session.seed) if reasons else None
         with session.step("Scoring rows") as step:
-            rows = _reported(scored_rows(scorer, source, ids, interval=interval, why=why), source, step, session)
+            rows = scored_rows(scorer, source, ids, interval=interval, why=why, step=step)
             if top is not None:
                 rows = _highest(rows, top, tally)
             elif share is not None:
@@ -135,7 +133,7 @@ def app(
             _write(rows, writer, tally, counted=top is not None, why=why)
     scorer.say_ignored(session)
     session.note(*source.notes, *said_of_formulas(writer))
-    summary = tally.summary() | _promised(scorer.classifier, tally, confidence)
+    summary = tally.summary() | _promised(scorer, tally, confidence)
     written = f"The {writer.n_rows:,} rows of highest score are in" if top else f"{writer.n_rows:,} rows are in"
     session.say(
         f"{tally.rows:,} rows scored{scorer.kind}; {tally.positive:,} ({percent(tally.positive / tally.rows)}) have a "
@@ -146,48 +144,36 @@ def app(
     session.finish({**summary, "distilled": scorer.distilled, "written": writer.n_rows, "out": out})
 
 
-def _threshold(classifier: Any, precision: float | None, recall: float | None, confidence: float) -> float:
-    """The threshold that keeps what was asked, or the model's own."""
-    if recall is not None:
-        return float(classifier.threshold_for_recall(recall, confidence))
-    if precision is None:
-        return threshold_of(classifier)
+def _threshold(scorer: Scorer, given: dict[str, float], confidence: float) -> float:
+    """The threshold that was given, the one that keeps what was asked, or the model's own."""
+    if "recall" in given:
+        return float(scorer.classifier.threshold_for_recall(given["recall"], confidence))
+    if "precision" not in given:
+        return given.get("threshold") or threshold_of(scorer.classifier)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", PromiseWarning)
-        found = float(classifier.threshold_for_precision(precision, confidence))
+        found = float(scorer.classifier.threshold_for_precision(given["precision"], confidence))
     if np.isnan(found):
         reason = next(str(w.message) for w in caught if issubclass(w.category, PromiseWarning))
         raise CommandError(f"{reason} --top N or --share S lists the likeliest rows without a promise.")
     return found
 
 
-def _promised(classifier: Any, tally: Tally, confidence: float) -> dict[str, Any]:
+def _promised(scorer: Scorer, tally: Tally, confidence: float) -> dict[str, float]:
     """What the precision is at least, where the model has scores out of fold to tell it."""
-    if not tally.positive or not hasattr(classifier, "oof_table_"):
+    if not tally.positive or not hasattr(scorer.classifier, "oof_table_"):
         return {}
-    return {"precision_at_least": classifier.precision_above(tally.threshold, confidence).low, "confidence": confidence}
+    low = scorer.classifier.precision_above(tally.threshold, confidence).low
+    return {"precision_at_least": low, "confidence": confidence}
 
 
-def _expected(summary: dict[str, Any], confidence: float) -> list[str]:
-    lines = [
-        f"Expected: {percent(summary['expected_precision'])} of those are positive, and they are "
-        f"{percent(summary['expected_recall'])} of all positives."
-    ]
-    if "precision_at_least" in summary:
-        lines.append(
-            f"If these rows are like the training rows, at least {percent(summary['precision_at_least'])} of those are "
-            f"positive, with a confidence of {confidence:.0%}."
-        )
-    return lines
-
-
-def _reported(rows: Iterator[pa.RecordBatch], source: TableSource, step: Bar, session: Session) -> Iterator[Any]:
-    """The same rows; how far the file has been read is shown."""
-    n_rows = 0
-    for batch in rows:
-        n_rows += batch.num_rows
-        step.reach(source.done, {"rows/s": f"{n_rows / session.elapsed:,.0f}"})
-        yield batch
+def _expected(summary: dict[str, float], confidence: float) -> list[str]:
+    precision, recall = (percent(summary[f"expected_{name}"]) for name in ("precision", "recall"))
+    expected = f"Expected: {precision} of those are positive, and they are {recall} of all positives."
+    if "precision_at_least" not in summary:
+        return [expected]
+    least = f"at least {percent(summary['precision_at_least'])} of those are positive"
+    return [expected, f"If these rows are like the training rows, {least}, with a confidence of {confidence:.0%}."]
 
 
 def _write(
@@ -207,26 +193,21 @@ def _highest(rows: Iterator[pa.RecordBatch], top: int, tally: Tally) -> Iterator
     for batch in rows:
         tally.add(batch.column("probability").to_numpy())
         both = pa.concat_tables([*([best] if best else []), pa.Table.from_batches([batch])])
-        best = both.take(_by_score(both)[:top])
+        # the highest first, equal ones as they came
+        best = both.take(pa.array(np.argsort(-both.column("score").to_numpy(), kind="stable")[:top]))
     if best is not None:
         yield from best.combine_chunks().to_batches()
 
 
-def _by_score(rows: pa.Table) -> pa.Array:
-    """Places of the rows by score, the highest first, equal ones as they came."""
-    return pa.array(np.argsort(-rows.column("score").to_numpy(), kind="stable"))
-
-
 def _for_share(rows: Iterator[pa.RecordBatch], share: float, tally: Tally) -> Iterator[pa.RecordBatch]:
     """The same rows once the threshold is known, which needs the probabilities of all (8 bytes a row are kept)."""
-    found: list[Any] = []
+    found: list[Floats] = []
     with tempfile.TemporaryFile(prefix=".purely-") as spool:
-        writer: Any = None
-        for batch in rows:
-            writer = writer or pa.ipc.new_stream(spool, batch.schema)
-            writer.write_batch(batch)
-            found.append(batch.column("probability").to_numpy())
-        writer.close()
+        first = next(rows)
+        with pa.ipc.new_stream(spool, first.schema) as writer:
+            for batch in chain([first], rows):
+                writer.write_batch(batch)
+                found.append(batch.column("probability").to_numpy())
         tally.threshold = threshold_for_share(np.concatenate(found), share)
         spool.seek(0)
         yield from pa.ipc.open_stream(spool)

@@ -6,11 +6,9 @@ import warnings
 from enum import StrEnum
 from typing import Annotated, Any
 
-import typer
-
 from purely import prior
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, load_training, scenario_of
+from purely.cli._data import TrainingData, load_training
 from purely.cli._session import Session, command, percent
 from purely.exceptions import ClassPriorWarning
 
@@ -42,14 +40,11 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     method: Annotated[
         list[Method] | None,
-        typer.Option(
-            metavar="NAME", help=f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"
-        ),
+        o.option("NAME", f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"),
     ] = None,
-    scenario: o.ScenarioOption = None,
     reading: o.Reading,
 ) -> None:
     """How many positives are in the pool? The class prior, with an interval.
@@ -60,11 +55,10 @@ def app(
       purely prior customers.csv --label fraud --method best-bin --json
     """
     data = load_training(session, files, reading, sampling)
-    said = scenario_of(session, scenario, files)
-    found = []
-    for name in [str(m) for m in method] if method else ["recommended"]:
+    said, found = data.scenario, []
+    for name in method or [Method("recommended")]:
         with session.step(f"Estimating ({name})"):
-            found.append(_estimate(name, data, said, session.seed))
+            found.append(_estimate(str(name), data, session.seed))
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
@@ -89,25 +83,25 @@ def app(
     if not first["determined"]:
         session.say(
             f"These rows do not determine it: say at most {percent(first['upper_bound'])}. An audit of some unlabelled "
-            "rows, or a class prior known from elsewhere, would settle it.",
+            "rows, or a class prior known from elsewhere, would settle it."
         )
     session.finish({**data.summary(), "scenario": said, **found[0], "methods": found})
 
 
-def _estimate(name: str, data: TrainingData, scenario: str, seed: int) -> dict[str, Any]:
+def _estimate(name: str, data: TrainingData, seed: int) -> dict[str, Any]:
     estimator = getattr(prior, METHODS[name])()
     known = estimator.get_params(deep=False)
-    settings = {"scenario": scenario, "random_state": seed}
+    settings = {"scenario": data.scenario, "random_state": seed}
     estimator.set_params(**{key: value for key, value in settings.items() if key in known})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The data do not determine", ClassPriorWarning)  # it is said below the table
-        estimator.fit(data.X, data.y)
+        found = estimator.fit(data.X, data.y).prior_
     return {
         "method": name,
-        "class_prior": float(estimator.class_prior_),
-        "interval": [float(v) for v in estimator.class_prior_interval_],
-        "level": known.get("level"),
+        "class_prior": found.value,
+        "interval": found.interval,
+        "level": found.level,
         "unlabelled_prior": float(estimator.unlabelled_prior_),
-        "determined": estimator.determined_,
-        "upper_bound": estimator.upper_bound_,
+        "determined": found.determined,
+        "upper_bound": found.upper_bound,
     }

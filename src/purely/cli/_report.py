@@ -13,12 +13,13 @@ import typer
 
 from purely.cli import _options as o
 from purely.cli._audit import load_audited, read_result
-from purely.cli._data import TrainingData, check_output, load_training, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
 from purely.files import replacing, shown
+from purely.typing import Frame
 
 
 @command(max_rows=10_000)
@@ -27,18 +28,12 @@ def app(
     files: o.Files,
     *,
     out: Annotated[Path, o.output("HTML", "Report to write.")],
-    model: Annotated[
-        Path | None, typer.Option("--model", "-m", metavar="MODEL", help="What 'purely fit' has written.")
-    ] = None,
+    model: Annotated[Path | None, o.option("MODEL", "What 'purely fit' has written.", "--model", "-m")] = None,
     audit: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="SHEET", help="Labels of an audit of the model; several for several rounds.", show_default=False
-        ),
+        list[Path] | None, o.option("SHEET", "Labels of an audit of the model; several for several rounds.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    sampling: o.Sampling,
-    scenario: o.ScenarioOption = None,
+    sampling: o.Learning,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -70,12 +65,10 @@ def app(
         data = load_training(
             session, files, reading, sampling if fitted is None else _as_fitted(sampling, fitted, files)
         )
-        said = scenario_of(session, scenario, files)
         X, encoder = data.X, data.encoder
         if fitted is not None:
             encoder = fitted.encoder
-            absent = [name for name in encoder.columns_ if name not in data.table.column_names]
-            if absent:
+            if absent := [name for name in encoder.columns_ if name not in data.table.column_names]:
                 raise CommandError(
                     f"{shown(model, 120)!r} does not fit this file: it needs the column {shown(absent[0])!r}."
                 )
@@ -94,16 +87,17 @@ def app(
                 settings={
                     "command": shlex.join(["purely", *sys.argv[1:]]),
                     "file": data.source.name,
-                    "scenario": said,
+                    "scenario": data.scenario,
                     **({} if design is None else {"audited pool": design.pool}),
                 },
                 scaled=True,
-                scenario=said,
+                scenario=data.scenario,
                 random_state=session.seed,
                 progress=lambda stage, done, total: step.reach(done / total),
             )
         report.write(out)
-    if fitted is not None and not report.answers["records"]["out_of_fold"] and _was_trained_on(fitted, files, data):
+    seen = fitted is not None and fitted.origin.is_of(files.name, data.n_rows)
+    if seen and not report.answers["records"]["out_of_fold"]:
         session.note(
             "the model was trained on this file, and holds no scores of these rows by models that have not seen them "
             "(other --max-rows than in the fit, or an audit has changed the model): precision, recall and checks in "
@@ -120,11 +114,7 @@ def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
     return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
 
 
-def _was_trained_on(fitted: Scorer, files: o.Files, data: TrainingData) -> bool:
-    return bool(fitted.origin.file == files.name and fitted.origin.n_rows == data.n_rows)
-
-
-def _records(data: TrainingData) -> Any:
+def _records(data: TrainingData) -> Frame:
     """The rows as they were in the file, without vectors and without the label, which unlabelled rows have not."""
     kept = [f.name for f in data.table.schema if not pa.types.is_nested(f.type) and f.name != data.rule.column]
     return data.table.select(kept).to_pandas()

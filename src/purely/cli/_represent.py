@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pyarrow as pa
 import typer
 
 from purely.cli import _options as o
-from purely.cli._data import TrainingData, check_output, load_training, save_picture, scenario_of
+from purely.cli._data import TrainingData, check_output, load_training, save_picture
 from purely.cli._scoring import map_ordered
 from purely.cli._session import Session, command
 from purely.files import replacing
@@ -19,6 +19,7 @@ from purely.plotting import RepresentationDisplay
 from purely.progress import Bar
 from purely.representation import PURL
 from purely.tables.writing import ENDINGS, TableWriter, said_of_formulas, writing_table
+from purely.typing import Floats
 
 
 @command(max_rows=20_000)
@@ -27,11 +28,10 @@ def app(
     files: o.Files,
     *,
     out: o.OutTable,
-    sampling: o.Sampling,
+    sampling: o.Learning,
     components: Annotated[int, typer.Option(min=1, max=1000, help="Components.")] = 2,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the first two components.")] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Longest training.")] = 200,
-    scenario: o.ScenarioOption = None,
     device: o.DeviceOption = o.Device.auto,
     escape_formulas: o.EscapeFormulas = False,
     force: o.Force = False,
@@ -55,11 +55,7 @@ def app(
         data = load_training(session, files, reading, sampling)
         with session.step("Training networks"):
             model = PURL(
-                components,
-                max_epochs=epochs,
-                scenario=scenario_of(session, scenario, files),
-                device=device.value,
-                random_state=session.seed,
+                components, max_epochs=epochs, scenario=data.scenario, device=device.value, random_state=session.seed
             ).fit(data.X, data.y)
         with session.step("Writing rows") as step:
             _write(writer, step, data, model, list(sampling.id or ()))
@@ -88,7 +84,7 @@ def app(
 def _write(writer: TableWriter, step: Bar, data: TrainingData, model: PURL, ids: list[str]) -> None:
     source, label = data.source, data.rule.column
 
-    def encode(item: tuple[Any, int]) -> tuple[Any, int, Any, Any]:
+    def encode(item: tuple[pa.RecordBatch, int]) -> tuple[pa.RecordBatch, int, Floats, Floats]:
         batch, first = item
         X = data.encoder.transform(batch)
         return batch, first, np.asarray(model.transform(X)), np.asarray(model.density_ratio(X))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -19,8 +20,7 @@ from purely.cli._session import CommandError, Session
 from purely.crossfit import model_says
 from purely.files import shown
 from purely.progress import Bar
-from purely.tables import LabelRule, Origin, TableEncoder, TableSource, find_label_rule
-from purely.tables.errors import nearest
+from purely.tables import Encoded, LabelRule, Origin, TableEncoder, TableSource, find_label_rule
 from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Indices
@@ -79,24 +79,31 @@ class Scorer:
     unseen: Counter[str] = field(default_factory=Counter)
     unreadable: Counter[str] = field(default_factory=Counter)
     n_rows: int = 0
+    may_be_empty: bool = False
 
     @property
     def origin(self) -> Origin:
         """The file that the model was fitted to."""
         return getattr(self.encoder, "origin_", None) or Origin("", 0)
 
-    def fresh(self) -> Scorer:
-        """The same model with nothing counted."""
-        return Scorer(self.encoder, self.classifier, self.distilled)
+    def ids(self, source: TableSource, asked: Sequence[str] | None) -> list[str]:
+        """Columns that are carried to the output: those asked for, or those of the fit that are there."""
+        source.check_columns(asked or [], "id column")
+        return list(dict.fromkeys(asked or [name for name in self.origin.ids if name in source.names]))
 
-    def score(self, source: TableSource, extra: Sequence[str]) -> Iterator[Scored]:
-        """Batches in the file's order, scored; `extra` columns are read too."""
+    def fresh(self) -> Scorer:
+        """The same model with nothing counted, for one file of a folder: it may be empty."""
+        return Scorer(self.encoder, self.classifier, self.distilled, may_be_empty=True)
+
+    def score(self, source: TableSource, extra: Sequence[str], step: Bar | None = None) -> Iterator[Scored]:
+        """Batches in the file's order, scored; `extra` columns are read too, and `step` is told how far it has come."""
+        n_before, start, bar = self.n_rows, time.perf_counter(), step or Bar()
         absent = [name for name in self.encoder.columns_ if name not in set(source.names)]
         if absent:
             several = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
             raise CommandError(
                 f"{source.name} has no column {shown(absent[0])!r}{several}, which the model was trained on "
-                f"({len(self.encoder.columns_)} columns); {nearest(absent[0], source.names)}"
+                f"({len(self.encoder.columns_)} columns); {source.nearest(absent[0])}"
             )
         columns = list(dict.fromkeys([*extra, *self.encoder.columns_]))
         with one_blas_thread():
@@ -105,23 +112,27 @@ class Scorer:
                 self.unseen.update(encoded.unseen)
                 self.unreadable.update(encoded.unreadable)
                 self.n_rows += scored.log_odds.size
+                speed = (self.n_rows - n_before) / max(1e-9, time.perf_counter() - start)
+                bar.reach(source.done, {"rows/s": f"{speed:,.0f}"})
                 yield scored
-        if not self.n_rows:
+        if self.n_rows > n_before:
+            return
+        if not self.may_be_empty:
             raise CommandError(f"{source.name} has no rows below its column names.")
+        schema = pa.schema([source.schema.field(name) for name in columns])
+        yield Scored(pa.RecordBatch.from_pylist([], schema=schema), 1, np.zeros(0))
 
     def score_file(self, source: TableSource, labels: Sequence[str] = (), step: Bar | None = None) -> ScoredFile:
         """Score a file in one pass; `labels` are columns whose values are read too."""
         values = {name: LabelValues(name, source.name, most=1 << 40) for name in labels}
-        places: dict[str, list[Any]] = {name: [] for name in labels}
+        places: dict[str, list[Indices]] = {name: [] for name in labels}
         numbers, probabilities, plain = [], [], []
-        for scored in self.score(source, labels):
+        for scored in self.score(source, labels, step):
             numbers.append(np.arange(scored.first, scored.first + scored.log_odds.size))
             probabilities.append(scored.probability)
             plain += [] if scored.plain is None else [scored.plain]
             for name, own in places.items():
                 own.append(values[name].read(scored.batch.column(name)))
-            if step is not None:
-                step.reach(source.done)
         return ScoredFile(
             source.name,
             np.concatenate(numbers),
@@ -131,7 +142,7 @@ class Scorer:
             {name: np.concatenate(own) for name, own in places.items()},
         )
 
-    def _score_batch(self, item: tuple[pa.RecordBatch, int]) -> tuple[Scored, Any]:
+    def _score_batch(self, item: tuple[pa.RecordBatch, int]) -> tuple[Scored, Encoded]:
         """Log-odds of the positive class of each row; safe in several threads."""
         batch, first = item
         encoded = self.encoder.encode(batch)

@@ -13,8 +13,8 @@ import textwrap
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_origin, get_type_hints
 
@@ -29,22 +29,15 @@ from typer.core import TyperCommand
 from purely.exceptions import OverfittingWarning, PurelyWarning
 from purely.files import FileError, printable, shown
 from purely.notebook import as_json
-from purely.progress import Bar, interrupts_pass, showing, track
+from purely.progress import interrupts_pass, showing, track
 
 if TYPE_CHECKING:  # a reader of the help should not wait for them
     from purely.class_prior import Prior
     from purely.metrics import PUEstimate
 
 #: Packages that are optional, with the extra that brings them.
-EXTRAS = {
-    "torch": "nn",
-    "tqdm": "nn",
-    "matplotlib": "plot",
-    "jinja2": "report",
-    "pandas": "cli",
-    "pyarrow": "cli",
-    "openpyxl": "excel",
-}
+EXTRAS = {"torch": "nn", "tqdm": "nn", "matplotlib": "plot", "jinja2": "report", "openpyxl": "excel"}
+EXTRAS |= dict.fromkeys(("pandas", "pyarrow"), "cli")
 #: Errors whose text is a sentence for the user, by name: their modules need not be loaded to be recognised.
 SENTENCES = ("CommandError", "TableError", "FileError", "MissingFileError", "ModelFileError", "DownloadError")
 #: What parameters of the library are called here, and how advice is recognised that is about Python alone.
@@ -90,15 +83,13 @@ class Session:
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False
     notes: list[str] = field(default_factory=list)
     started: float = field(default_factory=time.perf_counter)
+    #: Show a step with a bar and the time left while it runs.
+    step = staticmethod(track)
 
     @property
     def elapsed(self) -> float:
         """Seconds since the command began."""
         return time.perf_counter() - self.started
-
-    def step(self, what: str) -> AbstractContextManager[Bar]:
-        """Show a step with a bar and the time left while it runs."""
-        return track(what)
 
     def note(self, *sentences: str) -> None:
         """Remember sentences for the end; twice the same is once."""
@@ -119,15 +110,17 @@ class Session:
         for j, column in enumerate(zip(head, *rows, strict=True)):
             # text may be wrapped between words, unless these are longer than words are
             least = min(24, max(cell_len(word) for cell in column for word in shown(cell, 500).split() or [""]))
-            side, text = ("left", True) if j < text_columns else ("right", False)
-            made.add_column(Text(shown(head[j], 500)), justify=side, no_wrap=not text, min_width=least)  # type: ignore[arg-type]
+            text = j < text_columns
+            made.add_column(
+                Text(shown(head[j], 500)), justify="left" if text else "right", no_wrap=not text, min_width=least
+            )
         for row in rows:
             made.add_row(*(Text(shown(cell, 500)) for cell in row))
         drawn = io.StringIO()
         Console(file=drawn, width=_columns(), color_system=None).print(made)
         self.say(*(line.rstrip() for line in drawn.getvalue().splitlines()))
 
-    def finish(self, result: dict[str, Any]) -> None:
+    def finish(self, result: Mapping[str, object]) -> None:
         """The result: one JSON object with --json; otherwise what to look at."""
         if self.json:
             print(json.dumps(as_json({**result, "warnings": self.notes}), allow_nan=False))
@@ -143,7 +136,7 @@ class Session:
             warnings.simplefilter("always", PurelyWarning)
             show = warnings.showwarning
 
-            def keep(message: Any, category: type[Warning], *rest: Any, **options: Any) -> None:
+            def keep(message: Warning | str, category: type[Warning], *rest: Any, **options: Any) -> None:
                 if issubclass(category, PurelyWarning):
                     self.note(*filter(None, [WORDS.get(category) or for_the_terminal(str(message))]))
                 else:
@@ -175,7 +168,7 @@ class Command(TyperCommand):
         return str(super().get_help(ctx)).replace(" <list[Path]>", " <paths>     ")
 
 
-def command(**defaults: Any) -> Callable[[Callable[..., None]], typer.Typer]:
+def command(**defaults: object) -> Callable[[Callable[..., None]], typer.Typer]:
     """Make an application of one command of a function, see :func:`with_options`."""
 
     def make(function: Callable[..., None]) -> typer.Typer:
@@ -195,7 +188,7 @@ def group(function: Callable[..., None], **commands: Callable[..., None]) -> typ
     return app
 
 
-def with_options(function: Callable[..., None], **defaults: Any) -> Callable[..., None]:
+def with_options(function: Callable[..., None], **defaults: object) -> Callable[..., None]:
     """Make what typer needs of a function whose first parameter is a :class:`Session`.
 
     A parameter whose type is a dataclass stands for the options that are its fields (those that typer describes), so
@@ -241,7 +234,7 @@ def as_help(docstring: str | None) -> str:
     return "\n\n".join(f"\b\n{text}" if "\n  " in text else text for text in paragraphs)
 
 
-def _options_of(group: Any, defaults: dict[str, Any]) -> list[inspect.Parameter]:
+def _options_of(group: type, defaults: dict[str, object]) -> list[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
     found = []
     for f in fields(group):
@@ -256,10 +249,9 @@ def _options_of(group: Any, defaults: dict[str, Any]) -> list[inspect.Parameter]
 def explain(error: BaseException) -> str:
     """One sentence for an error."""
     text = " ".join(str(error).split())
-    if isinstance(error, ModuleNotFoundError):
-        top = (error.name or "").split(".")[0]
-        if top in EXTRAS:
-            return f"this needs {top}, which is not installed. Try: pip install 'purely[{EXTRAS[top]}]'"
+    top = (error.name or "").split(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if top in EXTRAS:
+        return f"this needs {top}, which is not installed. Try: pip install 'purely[{EXTRAS[top]}]'"
     if type(error).__name__ in SENTENCES:
         return text
     if isinstance(error, MemoryError):
@@ -276,8 +268,7 @@ def for_the_terminal(sentences: str) -> str:
     """A warning of the library without advice that only Python can follow."""
     for pattern, option in OPTIONS:
         sentences = re.sub(pattern, option, sentences)
-    kept = [s for s in re.split(r"(?<=[.;])\s+", sentences) if not PYTHON.search(s)]
-    text = " ".join(kept)
+    text = " ".join(s for s in re.split(r"(?<=[.;])\s+", sentences) if not PYTHON.search(s))
     return text[:-1] + "." if text.endswith(";") else text
 
 
@@ -287,15 +278,10 @@ def _columns() -> int:
 
 def _wrapped(text: str, indent: str = "  ") -> str:
     tied = printable(text).replace(" %", "\N{NO-BREAK SPACE}%")  # a number and its % stay together
-    lines = "\n".join(
-        part
-        for line in tied.split("\n")
-        for part in textwrap.wrap(
-            line, _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
-        )
-        or [""]
+    wrap = textwrap.TextWrapper(
+        _columns() - 1, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
     )
-    return lines.replace("\N{NO-BREAK SPACE}", " ")
+    return "\n".join(map(wrap.fill, tied.split("\n"))).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def percent(value: float) -> str:

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from purely.audit import AuditSample
 from purely.cli._session import CommandError
 from purely.files import replacing, shown
 from purely.tables import TableSource, writing_table
+from purely.tables.errors import listed
 from purely.typing import Floats
 
 #: What the design's file is called, after the sheet's.
@@ -52,6 +54,10 @@ class Sheet:
     cells: list[list[str | None]]
     row: str
     label: str
+
+    def texts(self) -> dict[str, pa.Array]:
+        """The cells by column."""
+        return {name: pa.array([row[j] for row in self.cells], pa.string()) for j, name in enumerate(self.columns)}
 
 
 @dataclass(frozen=True)
@@ -86,34 +92,26 @@ def design_path(sheet: Path) -> Path:
 
 def write_design(path: Path, design: Design) -> None:
     """Write a design: numbers as arrays, all else as one JSON text."""
-    said = {
-        "kind": KIND,
-        "n_pool": design.sample.n_pool,
-        "key": design.sample.key,
-        "number": design.number,
-        "sheet": asdict(design.sheet),
-        "model": design.model,
-        "digest": design.digest,
-        "pool": design.pool,
-    }
+    names = ("number", "model", "digest", "pool")
+    said = {name: getattr(design, name) for name in names} | {"kind": KIND, "sheet": asdict(design.sheet)}
+    said |= {"n_pool": design.sample.n_pool, "key": design.sample.key}
+    arrays = {name: getattr(design.sample, name) for name in ("index", "inclusion", "round")}
+    arrays |= {"probability": design.probability.astype(np.float32)}
+    arrays |= {"said": np.frombuffer(json.dumps(said).encode(), dtype=np.uint8)}
     with replacing(path) as partial, partial.open("wb") as file:
-        np.savez_compressed(
-            file,
-            probability=design.probability.astype(np.float32),
-            index=design.sample.index,
-            inclusion=design.sample.inclusion,
-            round=design.sample.round,
-            said=np.frombuffer(json.dumps(said).encode(), dtype=np.uint8),
-        )
+        np.savez_compressed(file, **arrays)
 
 
 def read_design(sheet: Path) -> Design:
     """Read the design of a sheet."""
     path = design_path(sheet)
     if not path.is_file():
+        others = listed((other.name for other in sorted(sheet.parent.glob(f"*{ENDING}"))), 3)
         raise CommandError(
             f"the design of {shown(sheet, 120)!r} is missing: 'purely audit draw' has written it to "
-            f"{shown(path.name, 120)!r}, and without it the labels cannot be read. Put both into one folder."
+            f"{shown(path.name, 120)!r}, and without it the labels cannot be read. "
+            + (f"The folder has {others}: give the sheet the name again that it had." if others else "")
+            + ("" if others else "Put both into one folder.")
         )
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -131,11 +129,9 @@ def read_design(sheet: Path) -> Design:
         ) from error
 
 
-def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: list[float] | None, *, escape: bool) -> None:
+def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: Floats | None, *, escape: bool) -> None:
     """Write rows with an empty label, and the probability where it was asked for."""
-    columns: dict[str, Any] = {sheet.row: pa.array(number, pa.int64())}
-    for place, name in enumerate(sheet.columns):
-        columns[name] = pa.array([row[place] for row in sheet.cells], pa.string())
+    columns = {sheet.row: pa.array(number, pa.int64()), **sheet.texts()}
     if probability is not None:
         columns["probability"] = pa.array(probability, pa.float64())
     columns[sheet.label] = pa.array([None] * len(number), pa.string())
@@ -144,7 +140,7 @@ def write_sheet(path: Path, sheet: Sheet, number: list[int], probability: list[f
             writer.write(batch)
 
 
-def cell_text(value: Any) -> str | None:
+def cell_text(value: object) -> str | None:
     """A cell as the sheet shows it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
@@ -153,10 +149,10 @@ def cell_text(value: Any) -> str | None:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def read_sheets(sources: list[TableSource], design: Design) -> tuple[list[Any], int]:
+def read_sheets(sources: list[TableSource], design: Design) -> tuple[NDArray[np.object_], int]:
     """Labels in the order of the design, None where a row or its label is missing; and how many rows are missing."""
     place = {number: k for k, number in enumerate(design.number)}
-    labels: list[Any] = [None] * len(design.number)
+    labels = np.full(len(design.number), None, dtype=object)
     met: dict[int, str] = {}
     for source in sources:
         source.check_columns([design.sheet.row, design.sheet.label], "column")
@@ -174,7 +170,7 @@ def read_sheets(sources: list[TableSource], design: Design) -> tuple[list[Any], 
     return labels, len(labels) - len(met)
 
 
-def _row(number: Any, place: dict[int, int], name: str, design: Design) -> int:
+def _row(number: object, place: dict[int, int], name: str, design: Design) -> int:
     try:
         found = place.get(int(float(str(number).strip())))
     except ValueError:
@@ -187,7 +183,7 @@ def _row(number: Any, place: dict[int, int], name: str, design: Design) -> int:
     return found
 
 
-def _check_cells(cells: dict[str, Any], k: int, name: str, design: Design) -> None:
+def _check_cells(cells: dict[str, object], k: int, name: str, design: Design) -> None:
     """Refuse a row that says something else than when it was drawn."""
     for column, now in cells.items():
         before = design.sheet.cells[k][design.sheet.columns.index(column)]
@@ -198,12 +194,10 @@ def _check_cells(cells: dict[str, Any], k: int, name: str, design: Design) -> No
             )
 
 
-def same_cell(before: Any, now: Any) -> bool:
+def same_cell(before: object, now: object) -> bool:
     """Whether two cells say the same, however a spreadsheet writes numbers, dates, truth values and empty cells."""
     first, second = ("" if _empty(c) else " ".join(str(cell_text(c)).split()) for c in (before, now))
-    if first == second or first.lstrip("'") == second.lstrip("'"):
-        return True
-    if first.casefold() == second.casefold() and first.casefold() in ("true", "false"):
+    if first.lstrip("'") == second.lstrip("'"):
         return True
     one, other = _number(first), _number(second)
     if one is not None and other is not None:
@@ -211,17 +205,15 @@ def same_cell(before: Any, now: Any) -> bool:
     return bool(_dates(first) & _dates(second))
 
 
-def _empty(cell: Any) -> bool:
+def _empty(cell: object) -> bool:
     return cell is None or (isinstance(cell, float) and math.isnan(cell)) or not str(cell).strip()
 
 
 def _number(text: str) -> float | None:
     words = {"true": 1.0, "false": 0.0}
     for form in (text, text.replace(",", ".") if text.count(",") == 1 else text):
-        try:
+        with suppress(ValueError):
             return words[form.casefold()] if form.casefold() in words else float(form)
-        except ValueError:
-            continue
     return None
 
 
@@ -229,8 +221,6 @@ def _dates(text: str) -> set[datetime]:
     """All moments that a text can mean."""
     found = set()
     for form in (day + time for day in DATES for time in TIMES):
-        try:
+        with suppress(ValueError):
             found.add(datetime.strptime(text, form))
-        except ValueError:
-            continue
     return found

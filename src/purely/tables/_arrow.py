@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -49,7 +49,7 @@ def _open_parquet(stream: IO[bytes]) -> pq.ParquetFile:
     return pq.ParquetFile(stream, pre_buffer=False)
 
 
-def _batches(reader: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
+def _batches(reader: pq.ParquetFile | pa.RecordBatchReader | pa.Table, columns: list[str]) -> Iterator[pa.RecordBatch]:
     if isinstance(reader, pq.ParquetFile):
         yield from reader.iter_batches(batch_size=BATCH_ROWS, columns=columns)
         return
@@ -60,6 +60,6 @@ def _batches(reader: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         yield batch
 
 
-def _unpacked_bytes(metadata: Any) -> int:
+def _unpacked_bytes(metadata: pq.FileMetaData) -> int:
     # not the sum over columns: pyarrow ends the process where the statistics of a damaged file's column do not fit
     return sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))

@@ -11,7 +11,7 @@ import io
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -63,6 +63,15 @@ class CSVSource(TableSource):
         names = self._column_names(best) if header else [f"c{j}" for j in range(1, len(best.first) + 1)]
         self._set_schema(pa.schema([(n, pa.string()) for n in names]))
 
+    def nearest(self, name: str) -> str:
+        """A half-sentence that offers a column, or says why there may be one only."""
+        if len(self.names) > 1:
+            return super().nearest(name)
+        return (
+            f"it has only {shown(self.names[0])!r}: is that a title above the column names (delete it), or is there "
+            "another --delimiter?"
+        )
+
     def _decoded(self, head: bytes) -> str:
         if b"\x00" in head[:4096] and not self.encoding.startswith(("utf-16", "utf-32")):
             remedy = "--encoding utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "--format"
@@ -85,15 +94,15 @@ class CSVSource(TableSource):
 
     def _first_records(self, text: str, whole: bool, delimiter: str) -> tuple[pa.RecordBatch | None, int]:
         """The first records that fit together, and how many do not."""
-        misfits: list[Any] = []
+        misfits: list[object] = []
 
-        def skip(row: Any) -> str:
+        def skip(row: object) -> str:
             misfits.append(row)
             return "skip"
 
         complete = text if whole else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
         try:
-            reader = self._reader(io.BytesIO(complete.encode()), "utf-8", delimiter, range(MOST_TYPED), skip)
+            reader = self._reader(Stream(io.BytesIO(complete.encode())), "utf-8", delimiter, range(MOST_TYPED), skip)
             return next(iter(reader), None), len(misfits)
         except (pa.ArrowException, UnicodeError):
             return None, 0
@@ -115,7 +124,9 @@ class CSVSource(TableSource):
             )
         return names
 
-    def _reader(self, stream: Any, encoding: str, delimiter: str, columns: Sequence[int], handler: Any = None) -> Any:
+    def _reader(
+        self, stream: Stream, encoding: str, delimiter: str, columns: Sequence[int], handler: object = None
+    ) -> pacsv.CSVStreamingReader:
         """Pyarrow's reader; columns are f0, f1, ... and those asked for are text."""
         chosen = [f"f{j}" for j in columns]
         return pacsv.open_csv(
@@ -198,7 +209,7 @@ class _Trial:
 class _Watched(Stream):
     """A stream that watches whether the last quotation mark opens a field and none closes it."""
 
-    def __init__(self, stream: Any, delimiter: str) -> None:
+    def __init__(self, stream: IO[bytes], delimiter: str) -> None:
         super().__init__(stream)
         self.before_field = (delimiter + "\r\n").encode()
         self.quotes, self.lines_after, self.opens, self.last = 0, 0, False, b"\n"
@@ -224,7 +235,7 @@ class _Watched(Stream):
 class _Blanks(Stream):
     """A stream in which every run of blanks and tabs is one blank, and lines neither begin nor end with one."""
 
-    def __init__(self, stream: Any) -> None:
+    def __init__(self, stream: Stream) -> None:
         super().__init__(stream)
         self.rest, self.started = b"", False
 

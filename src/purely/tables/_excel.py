@@ -6,7 +6,7 @@ import datetime
 import zipfile
 from collections.abc import Iterator
 from itertools import islice
-from typing import IO, Any
+from typing import IO
 
 import pyarrow as pa
 
@@ -57,7 +57,7 @@ class ExcelSource(HeldTable):
         return pa.record_batch(columns, schema=schema)
 
 
-def _text(cell: Any) -> str | None:
+def _text(cell: object) -> str | None:
     """A cell as a text file would have it."""
     if cell is None or cell == "":
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator, Mapping
-from typing import IO, Any
+from typing import IO, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +13,7 @@ from sklearn.datasets import load_svmlight_file
 
 from purely.tables.errors import TableError, shown
 from purely.tables.source import HeldTable, TableSource
+from purely.typing import Floats
 
 __all__ = ["LibsvmSource", "NPZSource"]
 
@@ -20,6 +21,8 @@ __all__ = ["LibsvmSource", "NPZSource"]
 SPARSE = pa.list_(pa.struct([("index", pa.int32()), ("value", pa.float64())]))
 #: Bytes of text that become a batch; the longest line.
 BLOCK_BYTES, LONGEST_LINE = 1 << 22, 1 << 26
+#: What becomes a column.
+Part: TypeAlias = np.ndarray | sp.csr_matrix
 _SPARSE_KEYS = {"data", "indices", "indptr", "shape"}
 
 
@@ -42,7 +45,7 @@ class LibsvmSource(TableSource):
                 if y.size:
                     yield pa.record_batch([pa.array(y), sparse_column(X)], schema=self.schema).select(columns)
 
-    def _parse(self, block: bytes, lines_before: int) -> tuple[sp.csr_matrix, Any]:
+    def _parse(self, block: bytes, lines_before: int) -> tuple[sp.csr_matrix, Floats]:
         try:
             return _parse(block)
         except (ValueError, OverflowError):
@@ -59,7 +62,7 @@ class LibsvmSource(TableSource):
             raise
 
 
-def _parse(block: bytes) -> tuple[sp.csr_matrix, Any]:
+def _parse(block: bytes) -> tuple[sp.csr_matrix, Floats]:
     X, y = load_svmlight_file(io.BytesIO(block), zero_based=False)
     if X.shape[1] > np.iinfo(np.int32).max:
         raise ValueError("an index is beyond 2,147,483,647")
@@ -96,7 +99,7 @@ class NPZSource(HeldTable):
         with self._opened("an NPZ file"):
             arrays = self._load(max_expansion)
             names = arrays.pop("feature_names", np.zeros(0)).tolist()
-            columns: dict[str, Any] = {}
+            columns: dict[str, Part] = {}
             if arrays.keys() >= _SPARSE_KEYS:
                 columns["features"] = _matrix(arrays)
                 arrays = {key: array for key, array in arrays.items() if key not in {*_SPARSE_KEYS, "format"}}
@@ -110,7 +113,7 @@ class NPZSource(HeldTable):
                 raise TableError(f"{name} has arrays of different lengths ({found}); all need one row each.")
             self._hold(pa.table({key: _arrow(column) for key, column in columns.items()}))
 
-    def _load(self, max_expansion: float) -> dict[str, Any]:
+    def _load(self, max_expansion: float) -> dict[str, np.ndarray]:
         """The arrays, of which nothing is unpickled."""
         with np.load(self.stream, allow_pickle=False) as archive:
             self._refuse_bomb(sum(info.file_size for info in archive.zip.infolist()), max_expansion)
@@ -127,7 +130,7 @@ class NPZSource(HeldTable):
             raise ValueError("it has an array whose items take no room, of which there may be any number")
         return arrays
 
-    def _columns(self, key: str, array: Any, names: list[Any]) -> dict[str, Any]:
+    def _columns(self, key: str, array: np.ndarray, names: list[object]) -> dict[str, Part]:
         if array.ndim == 1:
             return {key: array}
         if array.ndim == 2:
@@ -138,7 +141,7 @@ class NPZSource(HeldTable):
         return {}
 
 
-def _matrix(arrays: Mapping[str, Any]) -> sp.csr_matrix:
+def _matrix(arrays: Mapping[str, np.ndarray]) -> sp.csr_matrix:
     """The sparse matrix of an archive."""
     shape = tuple(int(n) for n in arrays["shape"])
     kind = arrays.get("format", np.array(b"csr")).ravel()[0]
@@ -153,7 +156,7 @@ def _matrix(arrays: Mapping[str, Any]) -> sp.csr_matrix:
     return sp.csr_matrix(matrix, dtype=np.float64)
 
 
-def _arrow(part: Any) -> pa.Array:
+def _arrow(part: Part) -> pa.Array:
     if sp.issparse(part):
         return sparse_column(part).cast(SPARSE)
     if part.dtype.kind == "S":

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -191,7 +192,7 @@ def read(column: pa.Array, kind: Kind, form: str) -> Cells:
     if is_text(column.type) or kind in ("category", "text"):
         texts = _texts(column)
         if kind in ("category", "text"):
-            values: Any = texts
+            values = texts
         elif kind == "date":
             values = _dates_of_text(texts, _DATES[0] if form == "typed" else form)
         else:
@@ -231,17 +232,13 @@ def _numbers(column: pa.Array) -> Floats:
 
 
 def _numbers_of_text(texts: pa.Array, form: str) -> Floats:
-    if form == "typed":
-        form = "plain"
-    percent, written = form.endswith("%"), form.removesuffix("%")
+    percent, written = form.endswith("%"), "plain" if form == "typed" else form.removesuffix("%")
     if percent:
         marked = pc.if_else(pc.ends_with(texts, "%"), texts, None)
         texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(marked, characters="%"))
     if written == "plain":
-        try:
+        with suppress(pa.ArrowException):  # some are no numbers
             return _scaled(texts.cast(pa.float64()), percent)
-        except pa.ArrowException:
-            pass  # some are no numbers
     fitting = pc.if_else(pc.match_substring_regex(texts, _NUMBERS[written]), texts, None)
     if written != "plain":
         marks = rf"[{',' if written == 'marks' else '.'}{_BLANKS}]"
@@ -286,21 +283,16 @@ def _truth(texts: pa.Array) -> Floats:
 
 def _dates(column: pa.Array) -> NDArray[np.datetime64]:
     """Dates of a column that is not text."""
-    lost = np.full(len(column), np.datetime64("NaT", "s"))
-    if not pa.types.is_temporal(column.type):
-        return lost
-    try:
-        return np.asarray(column.cast(pa.timestamp("s"), safe=False).to_numpy(zero_copy_only=False))
-    except pa.ArrowException:
-        return lost
+    if pa.types.is_temporal(column.type):
+        with suppress(pa.ArrowException):
+            return np.asarray(column.cast(pa.timestamp("s"), safe=False).to_numpy(zero_copy_only=False))
+    return np.full(len(column), np.datetime64("NaT", "s"))
 
 
 def _dates_of_text(texts: pa.Array, form: str) -> NDArray[np.datetime64]:
-    try:
-        if form == _DATES[0]:  # the usual form has a fast reader of its own
+    if form == _DATES[0]:  # the usual form has a fast reader of its own
+        with suppress(pa.ArrowException):
             return _dates(texts.cast(pa.timestamp("us")))
-    except pa.ArrowException:
-        pass
     # a four-digit year is asked for, since %Y takes "24" for the year 24; seconds' parts and time zones are left out
     dated = pc.if_else(pc.match_substring_regex(texts, r"(^|\D)\d{4}(\D|$)"), texts, None)
     dated = pc.replace_substring_regex(dated, r"[T ]+(\d{1,2}:\d\d(:\d\d)?)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?$", r" \1")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from purely.files import shown
 from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
-from purely.typing import Floats
+from purely.typing import Floats, Matrix
 
 __all__ = ["ColumnPlan", "Settings", "encode_column", "fit_column", "read_column"]
 
@@ -44,19 +43,6 @@ class Settings:
     min_count: int
     max_words: int
     scale: bool
-
-
-def _need(condition: object, words: str) -> None:
-    if not condition:
-        raise ValueError(words)
-
-
-def _none() -> Floats:
-    return np.zeros(0)
-
-
-def _nowhere() -> Places:
-    return np.zeros(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,31 +92,37 @@ class ColumnPlan:
     n_missing: int = 0
     form: str = ""
     missing: bool = False
-    places: Places = field(default_factory=_nowhere, repr=False)
-    fill: Floats = field(default_factory=_none, repr=False)
-    centre: Floats = field(default_factory=_none, repr=False)
-    scale: Floats = field(default_factory=_none, repr=False)
+    places: Places = field(default_factory=lambda: np.zeros(0, np.int64), repr=False)
+    fill: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    centre: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
+    scale: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
     origin: int = 0
     levels: tuple[str, ...] = ()
     other: bool = False
-    weights: Floats = field(default_factory=_none, repr=False)
+    weights: Floats = field(default_factory=lambda: np.zeros(0), repr=False)
 
     def check(self) -> None:
         """Refuse a plan that no column has: one that comes from a file may say anything."""
         places, levels = self.places, self.levels
         width = {"number": 1, "boolean": 1, "date": len(_PARTS), "vector": places.size, "sparse": 2**31}
         last = width.get(self.kind, 0) - 1
-        known = self.form == str(places.size) if self.kind == "vector" else self.form in FORMS[self.kind]
-        _need(known, "it is written in a way that its kind does not know")
-        for name in {"levels", "other", "weights", *_SCALED} - {*_HELD[self.kind]}:
-            held = getattr(self, name)
-            _need(not np.size(held) or held is False, f"it has {name}, which its kind has not")
+        forms = (str(places.size),) if self.kind == "vector" else FORMS[self.kind]
         sizes = {self.fill.size, self.centre.size, self.scale.size}
-        _need(sizes == {0 if self.kind == "sparse" else places.size}, "it has another width than it says")
         right = not places.size or (places[0] >= 0 and places[-1] <= last and (np.diff(places) > 0).all())
-        _need(right, "it has parts that its kind has not")
-        _need(self.kind != "text" or self.weights.size == len(levels), "it has another number of words than it says")
-        _need(len(set(levels)) == len(levels), "it has a level or a word twice")
+        faults = {"it is written in a way that its kind does not know": self.form not in forms}
+        faults |= {
+            f"it has {name}, which its kind has not": np.size(held := getattr(self, name)) > 0 and held is not False
+            for name in {"levels", "other", "weights", *_SCALED} - {*_HELD[self.kind]}
+        }
+        faults |= {
+            "it has another width than it says": sizes != {0 if self.kind == "sparse" else places.size},
+            "it has parts that its kind has not": not right,
+            "it has another number of words than it says": self.kind == "text" and self.weights.size != len(levels),
+            "it has a level or a word twice": len(set(levels)) < len(levels),
+        }
+        for words, wrong in faults.items():
+            if wrong:
+                raise ValueError(words)
 
     @property
     def n_features(self) -> int:
@@ -159,7 +151,7 @@ class ColumnPlan:
 class Block:
     """Features of a column's cells, and how many values did not occur in `fit` or could not be read."""
 
-    features: Any
+    features: Matrix
     n_unseen: int = 0
     n_unreadable: int = 0
 
@@ -185,7 +177,7 @@ def fit_column(name: str, column: pa.Array, settings: Settings) -> tuple[ColumnP
     return plan, cells
 
 
-def _fit_numbers(plan: ColumnPlan, values: Any, settings: Settings) -> ColumnPlan:
+def _fit_numbers(plan: ColumnPlan, values: np.ndarray, settings: Settings) -> ColumnPlan:
     """Numbers, truth values, the parts of dates, vectors: all are numbers with holes."""
     if plan.kind == "date":
         known = values[~np.isnat(values)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -11,10 +11,10 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from purely.base import with_parameters
-from purely.checks import check_choice, check_number
+from purely.base import check_parameters, number, one_of, with_parameters
 from purely.exceptions import PurelyWarning
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
@@ -53,7 +53,7 @@ class Encoded:
     ((2, 3), {}, {'age': 1})
     """
 
-    matrix: Any
+    matrix: Matrix
     unseen: dict[str, int]
     unreadable: dict[str, int]
 
@@ -116,6 +116,10 @@ class Origin:
     positive: str | None = None
     negative: str | None = None
     ids: tuple[str, ...] = ()
+
+    def is_of(self, file: str, n_rows: int) -> bool:
+        """Whether it looks like this file."""
+        return (self.file, self.n_rows) == (file, n_rows)
 
 
 @with_parameters
@@ -180,14 +184,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     'dropped: one value in every row'
     """
 
-    max_levels: int = 50
-    min_count: int = 10
-    max_words: int = 2000
+    max_levels: int = number(default=50, low=1, integer=True)
+    min_count: int = number(default=10, low=1, integer=True)
+    max_words: int = number(default=2000, low=1, integer=True)
     scale: bool = True
-    sparse: bool | str = "auto"
-    dtype: str = "float64"
+    sparse: bool | str = one_of(True, False, "auto", default="auto")
+    dtype: str = one_of("float64", "float32", default="float64")
 
-    def fit(self, X: Matrix, y: Any = None) -> Self:
+    def fit(self, X: Matrix, y: object = None) -> Self:
         """Find out what the columns hold.
 
         Parameters
@@ -203,11 +207,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self._fit(X)
         return self
 
-    def fit_transform(self, X: Matrix, y: Any = None) -> Any:
+    def fit_transform(self, X: Matrix, y: object = None) -> Matrix:
         """``fit(X).transform(X)``, with every cell read once; `y` is ignored."""
         return self._assembled(self._fit(X)).matrix
 
-    def transform(self, X: Matrix) -> Any:
+    def transform(self, X: Matrix) -> Matrix:
         """The rows as numbers: an array, or a CSR matrix where `sparse` says so, of shape (n, n_features)."""
         return self.encode(X).matrix
 
@@ -219,7 +223,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Matrix) -> list[Cells]:
         """Find out what the columns hold; the cells of those that are used."""
-        settings = self._settings()
+        given = check_parameters(type(self), self.get_params())
+        settings = Settings(**{field.name: given[field.name] for field in fields(Settings)})
         table = as_table(X)
         names = list(table.column_names)
         refuse_twins(names, "the table")
@@ -262,7 +267,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if matrix is None:
                 blocks.append(sp.csr_matrix(features))
             elif sp.issparse(features):
-                entries = features.tocoo()
+                entries = sp.coo_matrix(features)
                 matrix[entries.row, at + entries.col] = entries.data
             else:
                 matrix[:, at : at + plan.n_features] = features
@@ -285,25 +290,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """For each feature the place of its column in `columns_`."""
         return np.repeat(np.arange(len(self._used)), [plan.n_features for plan in self._used])
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """A name for every feature: the column's, with the level, word or part where there are several."""
         check_is_fitted(self, "report_")
         return np.asarray([name for plan in self._used for name in plan.features], dtype=object)
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         tags.no_validation = True
         return tags
 
-    def _settings(self) -> Settings:
-        check_choice("dtype", self.dtype, ("float64", "float32"))
-        check_choice("sparse", self.sparse, (True, False, "auto"))
-        names = ("max_levels", "min_count", "max_words")
-        levels, count, words = (check_number(name, getattr(self, name), 1, integer=True) for name in names)
-        return Settings(levels, count, words, self.scale)
-
-    def _columns_of(self, X: Matrix) -> list[Any]:
+    def _columns_of(self, X: Matrix) -> list[pa.Array]:
         table = as_table(X)
         names, known = table.column_names, set(table.column_names)
         if absent := [name for name in self.columns_ if name not in known]:

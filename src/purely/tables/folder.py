@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -103,8 +104,8 @@ class FolderSource(Joined):
     def __init__(
         self, folder: str | os.PathLike[str], files: Sequence[PlacedFile], open_file: Callable[[Path], TableSource]
     ) -> None:
-        self._open = open_file
-        super().__init__(shown(os.fspath(folder), 120), files)
+        super().__init__(shown(os.fspath(folder), 120), [partial(_opened, open_file, file) for file in files])
 
-    def _opened_part(self, part: PlacedFile) -> AbstractContextManager[TableSource]:
-        return closing(PlacedSource(self._open(part.path), part.keys))
+
+def _opened(open_file: Callable[[Path], TableSource], file: PlacedFile) -> AbstractContextManager[TableSource]:
+    return closing(PlacedSource(open_file(file.path), file.keys))

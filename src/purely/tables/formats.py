@@ -167,10 +167,9 @@ def _kind_of_zip(stream: IO[bytes]) -> str:
 
 
 def _similar_file(path: Path) -> str:
-    try:
+    with suppress(OSError):
         return similar(path.name, (sibling.name for sibling in path.parent.iterdir()))
-    except OSError:
-        return ""
+    return ""
 
 
 def read_table(path: str | os.PathLike[str], **options: Any) -> pa.Table:

@@ -161,6 +161,15 @@ class LabelRule:
         return sum(self.counts.values()) - self.n_positive - self.n_negative
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of rows of each kind."""
+        return {"positives": self.n_positive, "unlabelled": self.n_unlabelled, "negatives": self.n_negative}
+
+    def __str__(self) -> str:
+        negative = f", {self.n_negative:,} known negatives" if self.n_negative else ""
+        return f"{self.n_positive:,} labelled positives, {self.n_unlabelled:,} unlabelled rows{negative}"
+
+    @property
     def n_missing(self) -> int:
         """Rows with an empty label."""
         return self.counts.get("", 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +14,7 @@ from purely.folds import row_keys
 from purely.tables.cells import is_text
 from purely.tables.encoder import TableEncoder
 from purely.tables.errors import listed
-from purely.typing import Mask, Matrix
+from purely.typing import Floats, Mask, Matrix
 
 __all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
 
@@ -101,7 +100,7 @@ def find_leaks(X: Matrix, positive: Mask, encoder: TableEncoder, seed: int = 0) 
     return leaks
 
 
-def _area_of_levels(block: Any, labelled: Mask) -> float:
+def _area_of_levels(block: Floats, labelled: Mask) -> float:
     """Area of a category whose levels are put in the order of their share of labelled rows."""
     p, u = (np.append(block[mask].mean(axis=0), 0.0) for mask in (labelled, ~labelled))
     p[-1], u[-1] = 1.0 - p.sum(), 1.0 - u.sum()  # rows of no level
@@ -110,7 +109,7 @@ def _area_of_levels(block: Any, labelled: Mask) -> float:
     return float(np.sum(p * (np.cumsum(u) - 0.5 * u)))
 
 
-def _missing_in_one(missing: Any, labelled: Mask) -> str:
+def _missing_in_one(missing: Floats, labelled: Mask) -> str:
     p, u = float(missing[labelled].mean()), float(missing[~labelled].mean())
     rare, n = (p, int(labelled.sum())) if p < u else (u, int((~labelled).sum()))
     one_sided = rare == 0.0 and (1.0 - max(p, u)) ** n < CHANCE
@@ -119,7 +118,7 @@ def _missing_in_one(missing: Any, labelled: Mask) -> str:
     return f"is missing in {p:.0%} of the labelled rows and in {u:.0%} of the others"
 
 
-def _constant_in_one(block: Any, labelled: Mask) -> str:
+def _constant_in_one(block: Floats, labelled: Mask) -> str:
     for mask, what, others in ((labelled, "labelled", "unlabelled"), (~labelled, "unlabelled", "labelled")):
         same = (block[~mask] == block[mask][:1]).all(axis=1).mean() if block.shape[1] else 1.0
         if (np.ptp(block[mask], axis=0) == 0.0).all() and same ** int(mask.sum()) < CHANCE:

@@ -8,8 +8,8 @@ import io
 import lzma
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import IO, Any
 
 import pyarrow as pa
@@ -93,7 +93,11 @@ class TableSource(ABC):
         known = set(self.names)
         for name in names:
             if name not in known:
-                raise TableError(f"{self.name} has no {role} {shown(name)!r}; {nearest(name, self.names)}")
+                raise TableError(f"{self.name} has no {role} {shown(name)!r}; {self.nearest(name)}")
+
+    def nearest(self, name: str) -> str:
+        """A half-sentence that offers a column for a name that is none."""
+        return nearest(name, self.names)
 
     def _schema_of(self, columns: Sequence[str]) -> pa.Schema:
         return pa.schema([self.schema.field(name) for name in columns])
@@ -102,7 +106,7 @@ class TableSource(ABC):
         self.done = min(1.0, self.stream.tell() / max(1, self.size))
 
     @contextmanager
-    def _opened(self, what: str) -> Iterator[Any]:
+    def _opened(self, what: str) -> Iterator[IO[bytes]]:
         """The file's bytes from the start, decompressed; what a library says of a damaged file becomes a sentence."""
         self.stream.seek(0)
         try:
@@ -143,7 +147,7 @@ class HeldTable(TableSource):
 class Stream(io.RawIOBase):
     """What a library is given to read: it may close it, and the file below stays open."""
 
-    def __init__(self, below: Any) -> None:
+    def __init__(self, below: IO[bytes] | Stream) -> None:
         super().__init__()
         self.below = below
 
@@ -156,7 +160,19 @@ class Stream(io.RawIOBase):
         return bytes(self.below.read(-1 if size is None else size))
 
 
-def decompressed(stream: IO[bytes], compression: str | None) -> Any:
+def _common_type(types: set[pa.DataType]) -> pa.DataType | None:
+    """The type of a column that has these in several files: text where they differ; None where one cannot be text."""
+    known = types - {pa.null()}  # what pandas writes for a column of texts without rows
+    if len(known) < 2:
+        return next(iter(known), pa.null())
+    with suppress(pa.ArrowNotImplementedError):
+        for kind in known:
+            pa.nulls(0, kind).cast(pa.string())
+        return pa.string()
+    return None
+
+
+def decompressed(stream: IO[bytes], compression: str | None) -> IO[bytes]:
     """A stream of what a compressed stream holds."""
     if compression == "zstd":
         return pa.CompressedInputStream(pa.PythonFile(Stream(stream), "r"), "zstd")
@@ -193,11 +209,12 @@ class Joined(TableSource):
 
     anew = False
 
-    def __init__(self, name: str, parts: Sequence[Any]) -> None:
+    def __init__(self, name: str, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]) -> None:
+        # each opens its part: one at a time, since there may be more of them than a process may open
         self.name, self._parts, self.size = name, parts, 0
         schemas, notes = [], dict[str, None]()
         for part in parts:
-            with self._opened_part(part) as source:
+            with part() as source:
                 schemas.append((source.name, source.schema))
                 self.size += source.size
                 notes |= dict.fromkeys(source.notes)
@@ -210,18 +227,16 @@ class Joined(TableSource):
             if not set(shared) - {Pair.LABEL}:
                 both = f"{listed(schemas[0][1].names)}; {listed(schema.names)}"
                 raise TableError(f"{self.name}: the files have no column in common ({both}); they are matched by name.")
+        common = {name: _common_type({schema.field(name).type for _, schema in schemas}) for name in shared}
+        if apart := [name for name, kind in common.items() if kind is None]:
+            notes[f"left out, because they are of another type in each file: {listed(apart)}."] = None
         self.notes = list(notes)
-        types = {name: {schema.field(name).type for _, schema in schemas} for name in shared}
-        self._set_schema(pa.schema([(name, t.pop() if len(t) == 1 else pa.string()) for name, t in types.items()]))
-
-    def _opened_part(self, part: Any) -> AbstractContextManager[TableSource]:
-        """A part, open: one at a time, since there may be more of them than a process may open."""
-        return nullcontext(part)
+        self._set_schema(pa.schema([(name, kind) for name, kind in common.items() if kind is not None]))
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         schema, before = self._schema_of(columns), 0
         for part in self._parts:
-            with self._opened_part(part) as source:
+            with part() as source:
                 self._n_before *= not self.anew
                 for batch in source.batches(columns):
                     self.done = (before + source.done * source.size) / max(1, self.size)
@@ -240,5 +255,7 @@ class Pair(Joined):
     anew = True
 
     def __init__(self, positives: TableSource, pool: TableSource) -> None:
-        parts = [PlacedSource(positives, [(self.LABEL, "1")]), PlacedSource(pool, [(self.LABEL, None)])]
-        super().__init__(f"{positives.name} and {pool.name}", parts)
+        # neither is closed: a pair is read as often as asked for
+        first = nullcontext(PlacedSource(positives, [(self.LABEL, "1")]))
+        second = nullcontext(PlacedSource(pool, [(self.LABEL, None)]))
+        super().__init__(f"{positives.name} and {pool.name}", [lambda: first, lambda: second])

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -25,6 +25,9 @@ ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 #: Text that a spreadsheet takes for a formula; a number with its sign is none.
 _FORMULA, _NUMBER = r"^[=+\-@\t\r]", r"^[+-]?[\d.,]+([eE][+-]?\d+)?$"
 
+#: What writes batches in one of the formats.
+Writer: TypeAlias = pq.ParquetWriter | pacsv.CSVWriter
+
 
 class TableWriter:
     """What :func:`writing_table` gives.
@@ -39,9 +42,9 @@ class TableWriter:
         Called with the partial file when all is written, before it takes its place.
     """
 
-    def __init__(self, sink: Any, ending: str, escape_formulas: bool) -> None:
+    def __init__(self, sink: IO[bytes], ending: str, escape_formulas: bool) -> None:
         self._sink, self._ending, self._escape = sink, ending, escape_formulas
-        self._writer: Any = None
+        self._writer: Writer | None = None
         self.n_rows = self.n_formulas = 0
         self.when_whole: Callable[[Path], None] = lambda partial: None
 
@@ -54,7 +57,7 @@ class TableWriter:
         self._writer.write_batch(batch.cast(self._writer_schema) if batch.schema != self._writer_schema else batch)
         self.n_rows += batch.num_rows
 
-    def _open(self, schema: pa.Schema) -> Any:
+    def _open(self, schema: pa.Schema) -> Writer:
         self._writer_schema = schema
         if self._ending in (".parquet", ".pq"):
             return pq.ParquetWriter(self._sink, schema, use_dictionary=False, compression="snappy")

@@ -1,18 +1,22 @@
-"""What predictions have in common, of one file or of many: rows as they are written, and what is said about them."""
+"""Rows as predictions write them, of one file or of many: ids, scores, reasons, labels, and what is said of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
-from purely.cli._reasons import Reasons
 from purely.cli._scoring import Scorer
+from purely.explain import column_of_features, explain_rows
+from purely.progress import Bar
 from purely.tables import TableSource
-from purely.typing import Floats, Mask
+from purely.typing import Floats, Mask, Matrix
+
+#: Rows of the file that each row is compared with.
+COMPARED = 32
 
 
 @dataclass
@@ -42,7 +46,7 @@ class Tally:
         self.positive += int(above.sum())
         self.mass += float(probability.sum())
         self.mass_above += float(probability[above].sum())
-        self.highest = max(self.highest, float(probability.max()))
+        self.highest = max(self.highest, float(probability.max(initial=0.0)))
         return above
 
     @classmethod
@@ -54,7 +58,7 @@ class Tally:
         made.highest = max((each.highest for each in tallies), default=0.0)
         return made
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> dict[str, float]:
         """For JSON."""
         return {
             "rows": self.rows,
@@ -66,15 +70,68 @@ class Tally:
         }
 
 
+class Reasons:
+    """Writes reasons; rows are compared with some of the first batch of their own file.
+
+    Cells travel with the scores as one column, `CELLS`, so that only rows that are written are explained.
+    """
+
+    CELLS = "cells of the row"
+
+    def __init__(self, scorer: Scorer, n: int, seed: int) -> None:
+        self.encoder, self.classifier, self.n, self.seed = scorer.encoder, scorer.classifier, n, seed
+        self.columns = column_of_features(self.encoder)
+        self.background: Matrix | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Columns of the output."""
+        return [f"reason_{k}" for k in range(1, self.n + 1)]
+
+    def carry(self, batch: pa.RecordBatch) -> pa.StructArray:
+        """The cells of rows, as one column; of the first rows some are kept to compare with."""
+        cells = batch.select(self.encoder.columns_)
+        if self.background is None:
+            rng = np.random.default_rng(self.seed)
+            drawn = rng.permutation(batch.num_rows)[:COMPARED]
+            self.background = self.encoder.transform(cells.take(pa.array(np.sort(drawn))))
+        return pa.StructArray.from_arrays(cells.columns, fields=list(cells.schema))
+
+    def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Rows with their reasons, without their cells."""
+        cells = pa.RecordBatch.from_struct_array(batch.column(self.CELLS))
+        X = self.encoder.transform(cells)
+        found = explain_rows(
+            self.classifier, X, self.background, groups=self.columns, n_samples=COMPARED, random_state=self.seed
+        )
+
+        def cell(row: int, name: str) -> object:
+            if name in cells.schema.names:
+                return cells.column(name)[row].as_py()
+            return float(X[row, self.columns.index(name)])  # a place of a vector or of a sparse row
+
+        said = found.said(cell, self.n)
+        batch = batch.drop_columns([self.CELLS])
+        for k, name in enumerate(self.names):
+            batch = batch.append_column(name, pa.array([row[k] if k < len(row) else None for row in said], pa.string()))
+        return batch
+
+
 def scored_rows(
-    scorer: Scorer, source: TableSource, ids: Sequence[str], *, interval: bool = False, why: Reasons | None = None
+    scorer: Scorer,
+    source: TableSource,
+    ids: Sequence[str],
+    *,
+    interval: bool = False,
+    why: Reasons | None = None,
+    step: Bar | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Batches of ids (or records' numbers), scores and probabilities; where asked for, the ends of these, and cells."""
     names = ["score", "probability", *(["probability_low", "probability_high"] if interval else [])]
     taken = (*names, "label", *(why.names if why else []))
     own = [name if name not in taken else f"{name} (id)" for name in ids]
     names += [Reasons.CELLS] if why else []
-    for scored in scorer.score(source, ids):
+    for scored in scorer.score(source, ids, step):
         first = [scored.batch.column(name) for name in ids]
         number = pa.array(np.arange(scored.first, scored.first + scored.log_odds.size))
         parts = [*(first or [number]), pa.array(scored.log_odds), pa.array(scored.probability)]
