@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
 from purely import PUSMI, ClassPriors, PULogisticClassifier, stack
@@ -83,6 +84,7 @@ def test_a_column_is_read_with_a_warning():
 
 
 REFUSALS = {
+    "a model": (LogisticRegression(), TypeError, "y is a LogisticRegression; labels are needed, one a row."),
     "three values": (
         [0, 1, 2],
         ValueError,
@@ -195,6 +197,9 @@ def test_a_batch_in_another_coding_is_refused():
 WORDS = [
     ("fraud", "unknown"),
     ("sick", "unknown"),
+    ("Ja", "Nein"),
+    ("oui", "non"),
+    ("Betrug", "unbekannt"),
     ("positive", "unlabelled"),
     ("labelled", "unlabelled"),
     ("P", "U"),

@@ -18,10 +18,11 @@ Saying = Literal["positive", "unlabelled", "no", "negative", "other"]
 
 #: What words say, in lower case and without spaces and hyphens.
 WORDS: dict[Saying, str] = {
-    "positive": "1 true t yes y positive pos p labelled labeled",
-    "unlabelled": "unlabelled unlabeled notlabelled notlabeled nolabel unknown unk u none null nan na n/a missing ?",
-    "no": "0 -1 false f no n",
-    "negative": "negative neg",
+    "positive": "1 true t yes y positive pos p labelled labeled ja oui sí sim positiv positif positivo",
+    "unlabelled": "unlabelled unlabeled notlabelled notlabeled nolabel unknown unk u none null nan na n/a missing ? "
+    "unbekannt inconnu desconocido",
+    "no": "0 -1 false f no n nein nee non não",
+    "negative": "negative neg negativ negatif negativo",
 }
 _SAYINGS: dict[str, Saying] = {"": "unlabelled"}
 _SAYINGS |= {word: saying for saying, words in WORDS.items() for word in words.split()}

@@ -223,6 +223,11 @@ def _as_array(y: ArrayLike) -> Values:
         raise ValueError(f"requires y to be passed, but the target y is None. {_HOW_TO_LABEL}")
     if sp.issparse(y):
         raise TypeError(f"y is a sparse matrix; a plain one-dimensional array of labels is needed. {_HOW_TO_LABEL}")
+    if hasattr(y, "predict"):
+        raise TypeError(
+            f"y is a {type(y).__name__}; labels are needed, one a row. Metrics take labels and scores, such as "
+            "pu_report(y, model.predict_proba(X)[:, 1], class_prior)."
+        )
     refuse_masked(y, "y")
     values = np.asarray(y)
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)) and not all(isinstance(v, (str, bytes)) for v in y):

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 import purely
 from purely.classifiers import NNPUClassifier, PUClassifier
-from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS
+from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS, Members
 from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import TrainingData, check_output, load_training
@@ -122,7 +122,7 @@ def choose_size(session: Session, asked: Size, data: TrainingData, device: o.Dev
     return Size.compact
 
 
-def members_of(size: Size) -> str | list[object]:
+def members_of(size: Size) -> Members:
     """Members of the classifier for a size."""
     if size == Size.full:
         return "auto"

@@ -102,7 +102,8 @@ class CSVSource(TableSource):
 
         complete = text if whole else text[: max(text.rfind("\n"), text.rfind("\r")) + 1]
         try:
-            reader = self._reader(Stream(io.BytesIO(complete.encode())), "utf-8", delimiter, range(MOST_TYPED), skip)
+            columns = range(min(MOST_TYPED, _most_fields(complete, delimiter)))
+            reader = self._reader(Stream(io.BytesIO(complete.encode())), "utf-8", delimiter, columns, skip)
             return next(iter(reader), None), len(misfits)
         except (pa.ArrowException, UnicodeError):
             return None, 0
@@ -137,7 +138,7 @@ class CSVSource(TableSource):
             parse_options=pacsv.ParseOptions(delimiter=delimiter, newlines_in_values=True, invalid_row_handler=handler),
             convert_options=pacsv.ConvertOptions(
                 column_types=dict.fromkeys(chosen, pa.string()),
-                include_columns=chosen if len(chosen) < MOST_TYPED else None,
+                include_columns=chosen if handler is None and len(chosen) < MOST_TYPED else None,
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
@@ -190,6 +191,16 @@ class CSVSource(TableSource):
         return TableError(
             f"{self.name}{where} is not {self.encoding} text; name its encoding, for example --encoding {other}."
         )
+
+
+def _most_fields(text: str, delimiter: str) -> int:
+    """At least as many fields as the first record has: its end is the first line that leaves no quotation open."""
+    seen = quotes = 0
+    for line in text.splitlines():
+        seen, quotes = seen + line.count(delimiter), quotes + line.count('"')
+        if line.strip() and quotes % 2 == 0:
+            break
+    return seen + 1
 
 
 class _Trial:

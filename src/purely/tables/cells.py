@@ -44,8 +44,11 @@ _NUMBERS = {
     "comma": rf"^[+-]?(\d{{1,3}}([.{_BLANKS}]\d{{3}})+|\d*)(,\d+)?([eE][+-]?\d+)?$",
 }
 #: How dates are written; the time of day, where there is one, follows as 14:05 or 14:05:59.
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y")
-_WRITTEN = ("typed", *_NUMBERS, *(f"{form}%" for form in _NUMBERS))
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%y", "%m/%d/%y", "%d/%m/%y")
+#: What is written with the numbers, the last letter of a form: nothing, a per cent sign, or a currency.
+_MARKS = ("", "%", "¤")
+_CURRENCY = r"(?:[€$£¥]|EUR|USD|GBP|CHF|JPY)"
+_WRITTEN = ("typed", *(form + mark for mark in _MARKS for form in _NUMBERS))
 #: How the cells of a kind of column may be written; a vector's form is its width.
 FORMS: dict[str, tuple[str, ...]] = {
     "number": _WRITTEN,
@@ -232,7 +235,13 @@ def _numbers(column: pa.Array) -> Floats:
 
 
 def _numbers_of_text(texts: pa.Array, form: str) -> Floats:
-    percent, written = form.endswith("%"), "plain" if form == "typed" else form.removesuffix("%")
+    percent, written = form.endswith("%"), "plain" if form == "typed" else form.rstrip("%¤")
+    if form.endswith("¤"):
+        texts = pc.replace_substring_regex(
+            texts, r"^\((.*)\)$", r"-\1"
+        )  # below zero, in accounting
+        texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*{_CURRENCY}\s*", r"\1")
+        texts = pc.replace_substring_regex(texts, rf"\s*{_CURRENCY}$", "")
     if percent:
         marked = pc.if_else(pc.ends_with(texts, "%"), texts, None)
         texts = pc.utf8_trim_whitespace(pc.utf8_rtrim(marked, characters="%"))
@@ -254,8 +263,10 @@ def _scaled(numbers: pa.Array, percent: bool) -> Floats:
 
 def _number_form(sample: pa.Array) -> tuple[str, float, str]:
     """How numbers are written ("" where too few values are any), the share that are, and a doubt in words."""
-    percent = "%" if pc.mean(pc.ends_with(sample, "%").cast(pa.int8())).as_py() >= MOSTLY else ""
-    found = {form: _numbers_of_text(sample, form + percent) for form in _NUMBERS}
+    of_money = pc.any(pc.match_substring_regex(sample, rf"^\(.*\)$|^[+-]?\s*{_CURRENCY}|{_CURRENCY}$")).as_py()
+    percent = pc.mean(pc.ends_with(sample, "%").cast(pa.int8())).as_py() >= MOSTLY
+    mark = "%" if percent else "¤" if of_money else ""
+    found = {form: _numbers_of_text(sample, form + mark) for form in _NUMBERS}
     share = {form: float(np.mean(~np.isnan(values))) for form, values in found.items()}
     best = max(share, key=lambda form: share[form])  # of equal ones the first
     if share[best] < MOSTLY:
@@ -267,7 +278,7 @@ def _number_form(sample: pa.Array) -> tuple[str, float, str]:
         and not np.array_equal(found["comma"], found["marks"], True)
     ):
         doubt = "its commas are read as thousands marks; as decimal commas the numbers would be a thousandth"
-    return best + percent, share[best], doubt
+    return best + mark, share[best], doubt
 
 
 def _truth(texts: pa.Array) -> Floats:
@@ -294,7 +305,8 @@ def _dates_of_text(texts: pa.Array, form: str) -> NDArray[np.datetime64]:
         with suppress(pa.ArrowException):
             return _dates(texts.cast(pa.timestamp("us")))
     # a four-digit year is asked for, since %Y takes "24" for the year 24; seconds' parts and time zones are left out
-    dated = pc.if_else(pc.match_substring_regex(texts, r"(^|\D)\d{4}(\D|$)"), texts, None)
+    year = r"(^|\D)\d{4}(\D|$)" if "%Y" in form else r"^\d{1,2}\D\d{1,2}\D\d\d(\D|$)"
+    dated = pc.if_else(pc.match_substring_regex(texts, year), texts, None)
     dated = pc.replace_substring_regex(dated, r"[T ]+(\d{1,2}:\d\d(:\d\d)?)(\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?$", r" \1")
     found = pc.strptime(dated, format=form, unit="s", error_is_null=True)
     for time in (" %H:%M:%S", " %H:%M"):
@@ -311,9 +323,11 @@ def _date_form(sample: pa.Array) -> tuple[str, str]:
     best = max(share, key=lambda form: share[form])
     if share[best] < MOSTLY:
         return "", ""
-    american, others = "%m/%d/%Y", "%d/%m/%Y"
+    american = best.lower() == "%m/%d/%y"
     doubt = "its dates are read as month/day/year; day/month/year would fit too"
-    return best, doubt if best == american and share[others] == share[best] else ""
+    if not american or share[best.replace("%m/%d", "%d/%m")] < share[best]:
+        doubt = "" if "%Y" in best else "its years have two digits and are read as 1969 to 2068"
+    return best, doubt
 
 
 # -- vectors ----------------------------------------------------------------------------------------------------------

@@ -218,8 +218,9 @@ def _said_of_numbers(plan: ColumnPlan, n: int, infinite: int) -> str:
     if not plan.places.size:
         return "only whether it is missing: " + "; ".join(lost) if lost else "one value in every row"
     written = {"marks": "thousands marks (1,234.5)", "comma": "decimal commas (3,5)"}
-    form = plan.form.removesuffix("%")
-    said = ["per cent"] * (form != plan.form) + [text for known, text in written.items() if form == known] + lost
+    form = plan.form.rstrip("%¤")
+    marks = {"%": ["per cent"], "¤": ["currency"]}.get(plan.form[-1:], [])
+    said = marks + [text for known, text in written.items() if form == known] + lost
     return "; ".join(said) or ("0 and 1" if plan.kind == "boolean" else "as it is")
 
 
