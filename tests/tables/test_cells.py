@@ -87,7 +87,15 @@ def test_dates_in_every_writing(cells):
     assert list(read(pa.array(cells), "date", found.form).values.astype("datetime64[D]").astype(str)) == list(days[:2])
 
 
-@pytest.mark.parametrize("cells", [["1.5.240", "2.6.231"], ["1.15.24", "2.26.23"], ["10.20.30.40", "1.2.3.4"], ["2023-13-45", "2023-02-31"]])
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1.5.240", "2.6.231"],
+        ["1.15.24", "2.26.23"],
+        ["10.20.30.40", "1.2.3.4"],
+        ["2023-13-45", "2023-02-31"],
+    ],
+)
 def test_what_only_looks_like_a_date(cells):
     assert guess("c", pa.array(cells * N)).kind != "date"
 
