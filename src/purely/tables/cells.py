@@ -237,9 +237,7 @@ def _numbers(column: pa.Array) -> Floats:
 def _numbers_of_text(texts: pa.Array, form: str) -> Floats:
     percent, written = form.endswith("%"), "plain" if form == "typed" else form.rstrip("%¤")
     if form.endswith("¤"):
-        texts = pc.replace_substring_regex(
-            texts, r"^\((.*)\)$", r"-\1"
-        )  # below zero, in accounting
+        texts = pc.replace_substring_regex(texts, r"^\((.*)\)$", r"-\1")  # below zero, in accounting
         texts = pc.replace_substring_regex(texts, rf"^([+-]?)\s*{_CURRENCY}\s*", r"\1")
         texts = pc.replace_substring_regex(texts, rf"\s*{_CURRENCY}$", "")
     if percent:
