@@ -62,7 +62,7 @@ def _node(kind: str, at: int, name: str, value: int) -> tuple[Change, Any]:
             state["nodes"][name][at] = value
             tree.__setstate__(state)
         else:
-            model._predictors[0][0].nodes[name][at] = value
+            vars(model)["_predictors"][0][0].nodes[name][at] = value
 
     def of_file(document: dict[str, Any], arrays: dict[str, Any]) -> None:
         key = f"{kind}.{name}"

@@ -160,7 +160,7 @@ def test_ties_constant_scores_and_few_rows() -> None:
     [
         (lambda: check_selection([1, 1, 0, 0], [1, 2, 3], 0.5), "they have 3 and 4 rows"),
         (lambda: check_selection([1, 1, 0, 0], [1, 2, 3, np.inf], 0.5), "score has 1 NaN or infinite"),
-        (lambda: check_selection([1, 1, 0, 0], [1, 2, 3, 4], 1.5), "class_prior must lie strictly"),
+        (lambda: check_selection([1, 1, 0, 0], [1, 2, 3, 4], 1.5), "class_prior must be a number strictly"),
         (lambda: check_top([1, 1, 0, 0], [1, 2, 3, 4], alpha=2), "alpha must be a number strictly between 0 and 1"),
         (lambda: check_sampling([1, 1, 0, 0]), "needs score and class_prior, or X"),
         (lambda: check_sampling([1, 1, 0, 0], X=[[1.0]]), "X and y must have the same length"),

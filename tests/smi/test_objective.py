@@ -225,7 +225,7 @@ def test_the_constant_ratio_has_no_information():
 @pytest.mark.parametrize("class_prior", [0, 1, 1.3, -0.1, np.nan])
 def test_scaling_needs_a_class_prior_inside_its_range(class_prior):
     for call in (lambda: smi_from_information(0.1, class_prior), lambda: pn_smi(-0.6, -0.6, class_prior)):
-        with pytest.raises(ValueError, match="class_prior must lie strictly between 0 and 1"):
+        with pytest.raises(ValueError, match="class_prior must be a number strictly between 0 and 1"):
             call()
 
 
