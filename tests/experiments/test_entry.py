@@ -65,7 +65,7 @@ def test_only_public_names_are_used(path) -> None:
             assert not [n for n in (*(node.module or "").split("."), *(a.name for a in node.names)) if n[0] == "_"]
         if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
             assert isinstance(node.value, ast.Name), ast.unparse(node)
-            assert node.value.id in ("self", "cls"), ast.unparse(node)
+            assert node.value.id in ("self", "cls", "os"), ast.unparse(node)  # os._exit ends a forked child
 
 
 @dataclass(frozen=True)
