@@ -166,7 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = read_options(PriorPosterior, __doc__, SMOKE, arguments)
     if not options.summarise:
         if options.smoke:
-            promises.main(["--smoke", "--keep", "--jobs", str(options.jobs), "--out", str(options.scores.parent)])
+            made = ["--smoke", "--keep", "--draws", "1", "--only", "touch", "overlap", "--jobs", str(options.jobs)]
+            promises.main([*made, "--out", str(options.scores.parent)])
         paths = sorted(options.scores.glob("*.npz"))
         write_rows(NAME, Parallel(options.jobs)(delayed(read)(path) for path in paths), options.out)
     print(summarise(read_rows(NAME, options.out)))
