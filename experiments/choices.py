@@ -30,6 +30,7 @@ from experiments.records import write_rows
 from purely import weighing
 from purely.class_prior import Prior
 from purely.classifiers import promises as rules
+from purely.prior.base import LARGEST_ODDS_RATIO
 from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.ratio import stack_ratios
 from purely.prior.scores import ScoreTable
@@ -42,8 +43,8 @@ PULLS, COUNTS = (3.0, 5.0, 8.0), (1.0, 2.0, 4.0, 6.0)
 DOUBTS, MANY = (1.0, 1.5, 2.0, 2.5), (100, 150, 250)
 ASKED = 0.8
 FLOAT = np.float64
-#: The ends of a 90 % interval; odds that far apart count as determined.
-ENDS, DETERMINED = (0.05, 0.95), 4.0
+#: The ends of a 90 % interval.
+ENDS = (0.05, 0.95)
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def prior_of(by_model: Any, positive: Any) -> Prior:
     table = ScoreTable.from_scores(score[positive], score[~positive])
     share, posterior = logistic_ceiling(table).share, ceiling_profile(table).posterior()
     low, high = (posterior.quantile(q) for q in ENDS)
-    determined = high / (1.0 - high) <= DETERMINED * low / (1.0 - low)
+    determined = high / (1.0 - high) <= LARGEST_ODDS_RATIO * low / (1.0 - low)
     return Prior(share, min(low, share), max(high, share), determined=determined)
 
 

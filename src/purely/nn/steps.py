@@ -154,7 +154,9 @@ class Stepper:
         """Take a step on a minibatch whose first rows are positives; the outputs for it come back."""
         factors = self.optimiser.factors(rate, self.stack.columns(update))
         # where the random numbers of dropout and of gradient noise begin, shape (2, M)
-        starts = torch.from_numpy(np.stack([stream_starts(self.seeds, use, number) for use in (DROPOUT, GRADIENT)]))
+        drawn = self.settings.dropout or self.settings.gradient_noise
+        places = [stream_starts(self.seeds, use, number) for use in (DROPOUT, GRADIENT)] if drawn else []
+        starts = torch.from_numpy(np.stack(places)) if places else torch.zeros((2, 0), dtype=torch.int64)
         if not self.records or self.stack.device.type != "cuda" or type(self.stack) is not StackedMLP:
             return self._step(x, n_p, update, factors, starts)
         kind: Kind = (update, tuple(x.shape), n_p)
