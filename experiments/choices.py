@@ -39,8 +39,12 @@ NAME = "choices"
 SMOKE: dict[str, Any] = {"scores": Path("build/smoke/choices/scores")}
 #: Pulls, and counts of the forest.
 PULLS, COUNTS = (3.0, 5.0, 8.0), (1.0, 2.0, 4.0, 6.0)
-#: Rules of promises: how much of the doubt draws may use up, and below how many positives it shrinks.
-DOUBTS, MANY = (1.0, 1.5, 2.0, 2.5), (100, 150, 250)
+#: Rules of promises: beyond how many positives draws may use up more of the doubt than asked, and how much at most.
+MANY, MOST = (60, 100, 150), (1.0, 2.0, 3.0, 4.0)
+#: The area above which classes count as separate.
+SEPARATE = 0.97
+#: Positives count as rare below this share.
+RARE = 0.03
 ASKED = 0.8
 FLOAT = np.float64
 #: The ends of a 90 % interval.
@@ -75,7 +79,7 @@ def prior_of(by_model: Any, positive: Any) -> Prior:
     share, posterior = logistic_ceiling(table).share, ceiling_profile(table).posterior()
     low, high = (posterior.quantile(q) for q in ENDS)
     determined = high / (1.0 - high) <= LARGEST_ODDS_RATIO * low / (1.0 - low)
-    return Prior(share, min(low, share), max(high, share), determined=determined)
+    return Prior(share, min(low, share), max(high, share), determined=determined, same_rows=True)
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -103,13 +107,14 @@ def read(path: Path) -> dict[str, Any]:
             if (pull, counts) == (3.0, 4.0):
                 total, total_new = weights @ log_odds, weights @ new
     scores = ScoreTable.from_scores(total[positive], total[~positive])
-    for doubt in DOUBTS:
-        for many in MANY:
-            with replaced(rules, DOUBT=doubt, MANY=many):
+    row["area"] = area(truth, total_new)
+    for many in MANY:
+        for most in MOST:
+            with replaced(rules, MANY=many, MOST_DOUBT=most):
                 threshold = rules.threshold_for_precision(scores, prior, "case-control", ASKED, 0.9)
             called = total_new > threshold
             got = float(truth[called].mean()) if called.any() else np.nan
-            rule = f"doubt {doubt:g}, many {many}"
+            rule = f"many {many}, most {most:g}"
             row |= {f"called, {rule}": int(called.sum()), f"got, {rule}": got}
     return row
 
@@ -122,7 +127,7 @@ def summarise(rows: pd.DataFrame) -> str:
     """Areas and kept promises by setting, on our own sources and on the strangers' tables."""
     rows = rows.assign(kind=np.where(rows.table.str.contains("/"), "strangers", "own"))
     parts = [f"{len(rows)} draws"]
-    areas = [column for column in rows if column.startswith("area")]
+    areas = [column for column in rows if column.startswith("area,")]
     for kind, group in [*rows.groupby("kind"), ("both", rows)]:
         found = {c: {"area": group[c].mean(), "worse": (group[c] < group.plain - 0.01).mean()} for c in areas}
         parts.append(f"{kind}, plain {group.plain.mean():.4f}\n{pd.DataFrame(found).T.round(4).to_string()}")
@@ -130,7 +135,8 @@ def summarise(rows: pd.DataFrame) -> str:
         promised = rows[rows[column] >= 5]
         kept = promised[column.replace("called", "got")] >= ASKED
         by = {kind: kept[promised.kind == kind] for kind in ("own", "strangers")}
-        by |= {name: kept[promised.determined == value] for name, value in (("determined", 1), ("not", 0))}
+        apart = promised.area > SEPARATE
+        by |= {"separate": kept[apart], "others": kept[~apart], "below 3 %": kept[promised.prior < RARE]}
         shown = ", ".join(f"{name} {100 * k.mean():.0f} % of {len(k)}" for name, k in by.items())
         parts.append(f"{column}: kept {100 * kept.mean():.1f} % of {len(kept)}; {shown}")
     return "\n\n".join(parts)

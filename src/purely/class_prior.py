@@ -140,6 +140,8 @@ class Prior(Sentence):
         The class prior is below this with a confidence of 95 %; `high` is used where it is not given.
     determined : bool, default=True
         False where the data give a bound rather than a value.
+    same_rows : bool, default=False
+        True where it was estimated from the rows that a classifier's own scores are of: their errors go together.
 
     Examples
     --------
@@ -156,6 +158,7 @@ class Prior(Sentence):
     level: float = INTERVAL_LEVEL
     upper_bound: float | None = None
     determined: bool = True
+    same_rows: bool = False
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.low <= self.value <= self.high <= 1.0:

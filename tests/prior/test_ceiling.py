@@ -32,13 +32,16 @@ def test_all_shares_at_once_equal_one_after_another(share, n_p, n_u):
     table = log_ratios(share, n_p, n_u, 0)
     profile = ceiling_profile(table)
     cells = straightened(table.coarsen(128))
-    p, u = cells.count_p / cells.n_p, cells.count_u / cells.n_u
+    likeliest = min(n_u, 10 * n_p)  # rows of the pool that count
+    n_eff, offset = 2.0 / (1.0 / n_p + 1.0 / likeliest), np.log(n_p / likeliest)
+    p, u = cells.count_p / n_eff, cells.count_u / n_u * likeliest / n_eff
+    assert profile.n_eff == pytest.approx(n_eff)
     x = (cells.score - profile.centre) / profile.spread
     for i in range(0, GRID.size, 25):
 
         def loss(theta, at=GRID[i]):
             log_w = -np.logaddexp(log_expit(at), log_expit(-at) - theta[0] - np.exp(theta[1]) * x)
-            return -(p @ log_expit(log_w) + u @ log_expit(-log_w)) + 1e-4 * theta[1] ** 2
+            return -(p @ log_expit(log_w + offset) + u @ log_expit(-log_w - offset)) + 1e-4 * theta[1] ** 2
 
         starts = [np.array([a, t]) for a in (-2.0, 0.0, 4.0) for t in (-1.0, 0.5)]
         slow = min(minimize(loss, start, method="Nelder-Mead", options={"maxiter": 4000}).fun for start in starts)
@@ -61,7 +64,7 @@ def test_the_interval_keeps_its_level_where_the_form_holds(share):
 def test_more_rows_shorten_the_interval_but_not_to_nothing():
     """The doubt about the ratio at the top is that of tables, not of rows."""
     lengths = []
-    for n in (300, 3000, 30_000, 3_000_000):
+    for n in (300, 3000, 300_000, 3_000_000):
         low, high = ceiling_profile(log_ratios(0.3, n, 2 * n, 0)).posterior().interval(0.9)
         lengths.append(high - low)
     assert lengths[0] > lengths[1] > lengths[2]
@@ -77,10 +80,11 @@ def test_the_posterior_is_that_of_a_plain_sum(distance):
     for at, step in zip(GRID, np.gradient(GRID), strict=True):
         share = expit(at)
         area = min(max((profile.area - share / 2) / (1 - share), 0.5), 1 - 1e-6)
-        at_top = np.exp(-4.2 * norm.ppf(area) ** 0.9 * np.exp(0.35 * z))
+        at_top = np.exp(-4.2 * norm.ppf(area) ** 0.88 * np.exp(0.41 * z))
         ceiling = logit(np.clip(share + (1 - share) * at_top, 1e-9, 1 - 1e-9))
-        loss = np.interp(ceiling, GRID, profile.loss + 0.5 * ((GRID - profile.anchor) / 2.0) ** 2 / profile.n_eff)
-        weight.append(np.exp(-profile.n_eff * (loss - profile.loss.min())).mean() * np.sqrt(share * (1 - share)) * step)
+        loss = np.interp(ceiling, GRID, profile.loss + 0.5 * ((GRID - profile.anchor) / 1.7) ** 2 / profile.n_eff)
+        before = share**0.5 * (1 - share) ** 0.25 * step
+        weight.append(np.exp(-profile.n_eff * (loss - profile.loss.min())).mean() * before)
     slow = np.cumsum(weight) / np.sum(weight)
     np.testing.assert_allclose(np.cumsum(profile.posterior().weight), slow, atol=0.02)
 
@@ -106,6 +110,31 @@ def test_scores_that_say_nothing_leave_every_share_open():
 def test_the_share_is_found_where_the_form_holds(share):
     found = [logistic_ceiling(log_ratios(share, 1000, 8000, seed, distance=3.5)).share for seed in range(8)]
     assert abs(np.median(logit(found)) - logit(share)) < 0.35
+
+
+@pytest.mark.parametrize("distance", [2.0, 4.0])
+def test_the_purity_above_a_score_is_that_of_the_classes(distance):
+    """Of rows above a score the drawn shares hold what is there, though the class prior itself is in doubt."""
+    rng, inside = np.random.default_rng(0), []
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        p, truth = draw.normal(distance, 1.0, 400), draw.random(4000) < 0.1
+        u = np.where(truth, distance, 0.0) + draw.normal(size=4000)
+        table = ScoreTable.from_scores(p, u)
+        cut = distance + 0.5
+        purity = ceiling_profile(table, log_odds=True).draw_purity(table, np.array([cut]), 2000, rng)[0]
+        low, high = np.quantile(purity, [0.02, 0.98])
+        inside.append(low - 0.05 <= truth[u >= cut].mean() <= high + 0.05)
+        assert 0.0 <= purity.min() <= purity.max() <= 1.0
+    assert sum(inside) >= 17
+
+
+def test_no_row_above_a_score_is_no_error():
+    table = log_ratios(0.3, 100, 300, 0)
+    purity = ceiling_profile(table, log_odds=True).draw_purity(
+        table, np.array([1e9, -1e9]), 50, np.random.default_rng(0)
+    )
+    assert np.isfinite(purity).all()
 
 
 def test_quantiles_are_those_of_the_weights():

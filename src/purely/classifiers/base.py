@@ -25,6 +25,7 @@ from purely.exceptions import PromiseWarning, SearchBoundWarning
 from purely.folds import Folds
 from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
+from purely.prior.base import PriorEstimator
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
@@ -106,7 +107,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
                 "class_prior must be a number strictly between 0 and 1, 'auto', a Prior, or an estimator with fit and "
                 f"class_prior_; {given!r} was given."
             )
-        prior = given if isinstance(given, Prior) else Prior.exactly(check_share("class_prior", given))
+        prior = (
+            replace(given, same_rows=False)
+            if isinstance(given, Prior)
+            else Prior.exactly(check_share("class_prior", given))
+        )
         self.prior_estimator_ = None
         return self._use_prior(prior, self._priors_of(labels, population=prior.value), labels, estimated=False)
 
@@ -122,6 +127,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         """Class priors of a fitted estimator."""
         self.prior_estimator_ = estimator
         prior = read_prior(estimator, n_unlabelled=2**62)  # kept away from 0 and 1 below, with a warning
+        prior = replace(prior, same_rows=isinstance(estimator, PriorEstimator))
         if hasattr(estimator, "unlabelled_prior_"):
             share = float(np.clip(estimator.unlabelled_prior_, 0.0, 1.0))
             return self._use_prior(prior, self._priors_of(labels, unlabelled=share), labels, estimated=True)

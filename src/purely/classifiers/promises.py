@@ -5,8 +5,10 @@ Of rows that score above :math:`t` a share
 .. math:: \text{precision}(t) = \frac{\pi \, \text{TPR}(t)}{q(t)}
 
 is positive, with :math:`\pi` the class prior, TPR the share of positives above :math:`t`, which the labelled ones tell,
-and :math:`q` the share of all rows above it. None of the three is known exactly: each is drawn from what is known,
-the prior from its interval, both shares from beta distributions of the counts; the rows that a pool of the same size
+and :math:`q` the share of all rows above it. Where the class prior is given, it is drawn from its interval, and both
+shares from beta distributions of the counts. Where it was estimated from the same rows, its errors and those of the
+shares go together, so it is read off the classifier's own scores with the precision, as a curve under a ceiling
+(:mod:`purely.prior.ceiling`); what is left is the doubt whether the top is pure. The rows that a pool of the same size
 will have above :math:`t` are drawn as well. A threshold promises a precision with some confidence where that share of
 the draws reaches it.
 """
@@ -20,6 +22,7 @@ from scipy.stats import beta
 
 from purely.class_prior import Prior
 from purely.labels import Scenario
+from purely.prior.ceiling import ceiling_profile
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats
 
@@ -37,11 +40,10 @@ __all__ = [
 N_DRAWS = 2000
 #: Thresholds that are looked at: few, since the best of many is too good; with some positives above the highest.
 N_CANDIDATES, FEWEST_POSITIVES = 8, 5
-#: How much of the doubt draws may use up: twice what was asked, since intervals of class priors are longer than they
-#: need be. Where the prior is not determined and fewer than MANY positives are labelled, it shrinks in proportion: few
-#: positives say little of the top. On the tables for choosing 92 of 100 promises were kept, 95 on our own, 86 on
-#: the strangers' (`experiments/choices.py`).
-DOUBT, MANY = 2.0, 250
+#: With an estimated prior, this many labelled positives keep a promise as often as asked, and more of them oftener: so
+#: draws may use up the square root of their multiple of the doubt, at most three times. On the tables for choosing
+#: 94 of 100 promises were kept, 95 on our own, 92 on the strangers' (`experiments/choices.py`).
+MANY, MOST_DOUBT = 100, 3.0
 
 
 @dataclass(frozen=True)
@@ -71,16 +73,14 @@ def threshold_for_precision(
     """The least score above which the precision holds with that confidence; NaN where no threshold can promise it."""
     thresholds = candidates(table)
     drawn = _draws(table, prior, scenario, thresholds)
-    kept = np.flatnonzero(np.mean(drawn < precision, axis=1) <= _allowed(prior, table.n_p, confidence))
+    kept = np.flatnonzero(np.mean(drawn < precision, axis=1) <= _allowed(table, prior, confidence))
     return float(thresholds[kept[0]]) if kept.size else float("nan")
 
 
-def _allowed(prior: Prior, n_positive: float, confidence: float) -> float:
-    """Share of the draws that may fall short; a prior that is known has no doubt of its own."""
-    doubt = 1.0 - confidence
-    if not prior.known:
-        doubt *= DOUBT * (1.0 if prior.determined else min(n_positive / MANY, 1.0))
-    return min(doubt, 0.5)
+def _allowed(table: ScoreTable, prior: Prior, confidence: float) -> float:
+    """Share of the draws that may fall short."""
+    factor = np.clip(np.sqrt(table.n_p / MANY), 1.0, MOST_DOUBT) if prior.same_rows else 1.0
+    return min((1.0 - confidence) * float(factor), 0.5)
 
 
 def candidates(table: ScoreTable) -> Floats:
@@ -94,7 +94,7 @@ def precision_above(
 ) -> Precision:
     """What is to be expected above a score, and what is kept with some confidence."""
     drawn = _draws(table, prior, scenario, np.array([threshold]))[0]
-    low = np.quantile(drawn, _allowed(prior, table.n_p, confidence))
+    low = np.quantile(drawn, _allowed(table, prior, confidence))
     return Precision(float(np.median(drawn)), float(low), confidence)
 
 
@@ -120,14 +120,18 @@ def score_quantiles(score: Floats, count: Floats, above: Floats) -> Floats:
 def _draws(table: ScoreTable, prior: Prior, scenario: Scenario, thresholds: Floats) -> Floats:
     """Precisions above thresholds, shape (n_thresholds, N_DRAWS)."""
     rng = np.random.default_rng(0)
-    place = table.score.size - np.searchsorted(table.score[::-1], thresholds, side="left")  # cells at or above
+    place = table.cells_above(thresholds)
     k_p, k_u = (np.concatenate([[0.0], np.cumsum(c)])[place][:, None] for c in (table.count_p, table.count_u))
     n_p, n_u = table.n_p, table.n_u
     k, n = (k_u, n_u) if scenario == "case-control" else (k_p + k_u, n_p + n_u)
-    shape = (thresholds.size, N_DRAWS)
-    found = rng.beta(k_p + 0.5, n_p - k_p + 0.5, shape)
-    called = rng.beta(k + 0.5, n - k + 0.5, shape)
-    expected = np.clip(prior.draw(N_DRAWS, rng) * found / called, 0.0, 1.0)
+    if prior.same_rows:
+        purity = ceiling_profile(table, log_odds=True).draw_purity(table, thresholds, N_DRAWS, rng)
+        expected = purity if scenario == "case-control" else (k_p + k_u * purity) / np.maximum(k, 1e-300)
+    else:
+        shape = (thresholds.size, N_DRAWS)
+        found = rng.beta(k_p + 0.5, n_p - k_p + 0.5, shape)
+        called = rng.beta(k + 0.5, n - k + 0.5, shape)
+        expected = np.clip(prior.draw(N_DRAWS, rng) * found / called, 0.0, 1.0)
     rows = np.maximum(k, 1.0)
     # Jeffreys' prior: a hundred rows cannot show that more than 99 of 100 are positive.
     return np.asarray(rng.beta(rows * expected + 0.5, rows * (1.0 - expected) + 0.5))

@@ -248,7 +248,15 @@ class SelectionAwareClassifier(BasePUClassifier):
         scale = priors.population / first.class_prior_
         low, high = first.prior_.interval
         low, high = min(low, low * scale, priors.population), min(max(high, high * scale, priors.population), 1.0)
-        prior = replace(first.prior_, value=priors.population, low=low, high=high, upper_bound=high, determined=False)
+        prior = replace(
+            first.prior_,
+            value=priors.population,
+            low=low,
+            high=high,
+            upper_bound=high,
+            determined=False,
+            same_rows=False,
+        )
         self._use_prior(prior, priors, labels, estimated=False)
 
     def _calibrate(self, score: Floats, weight: Floats, labels: PULabels) -> None:

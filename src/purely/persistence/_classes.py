@@ -74,8 +74,8 @@ def _make_random_state(cls: type, state: State) -> np.random.RandomState:
 _LAYERS = many(row(array(None, None), array(None), FLAG))
 _DETAIL = none_or(FLAG, ANY_NUMBER, text(), ANY_CURVE)
 
-declare("purely.class_prior:Prior", **each("value low high", SHARE), level=INSIDE, upper_bound=none_or(SHARE),
-    determined=FLAG)
+declare("purely.class_prior:Prior", "same_rows?", **each("value low high", SHARE), level=INSIDE,
+    upper_bound=none_or(SHARE), determined=FLAG)
 declare("purely.calibration:ScoreCalibration", **each("knots log_odds", array("k", rising=True)), end_slope=number(0.0))
 declare("purely.audit:Posterior", check=_check_posterior, rows=array("g", low=1.0), cut=array("g", low=0.0, high=1.0),
     **each("found seen", array("g", low=0.0)), positives=array("draws", "g", low=0.0))

@@ -56,7 +56,7 @@ FITTED = {
     **each("_n_features_out n_components_", whole(1, WIDEST, length="out")), "components_": array("out", "d"),
     "prior_": part("Prior"), "prior_estimator_": none_or(MODEL), "class_prior_interval_": row(SHARE, SHARE),
     **each("class_prior_ unlabelled_prior_ label_frequency_", SHARE), "diagnostics_": part("PriorDiagnostics"),
-    "upper_bound_": SHARE, "determined_": FLAG, "oof_table_": part("ScoreTable"),
+    "upper_bound_": SHARE, "determined_": FLAG, "same_rows": FLAG, "oof_table_": part("ScoreTable"),
     "estimator_": model(d="d"), "history_": part("History"),
     "networks_": many(either(part("NetworkArrays", d="d"), part("ModuleNetwork")), "m"),
     **each("_map calibration_ _final", none_or(part("ScoreCalibration"))), "_counts": row(whole(1), whole(1)),

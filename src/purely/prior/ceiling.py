@@ -8,10 +8,10 @@ positives to unlabelled rows is a logistic curve under a ceiling :math:`1 / c` [
 
 A model of the ratio says :math:`r \approx \log w` itself, which levels off where rows are surely positive while the
 posterior's log-odds go on rising; so :math:`s = \log (e^r / (M - e^r))` with *M* just above the ratios of the labelled
-positives (:func:`straightened`). The parameters :math:`(c, a, b)` maximise the likelihood of the labels with both
-samples weighing the same,
+positives (:func:`straightened`). The parameters :math:`(c, a, b)` maximise the likelihood of the labels of all rows,
 
-.. math:: \ell = \frac{1}{n_P} \sum_{P} \log \frac{w}{1 + w} + \frac{1}{n_U} \sum_{U} \log \frac{1}{1 + w} .
+.. math:: \ell = \sum_{P} \log \frac{\rho w}{1 + \rho w} + \sum_{U} \log \frac{1}{1 + \rho w} , \qquad
+    \rho = \frac{n_P}{n_U} .
 
 The ceiling is seen as a bend of :math:`\log w`. Where the data show none, every *c* below some value fits as well:
 :class:`CeilingProfile` holds the best likelihood that each can have, :math:`\max_{a, b} \ell`.
@@ -30,13 +30,18 @@ against negatives,
 
 For a share :math:`\pi_U` that area follows from the one against the unlabelled rows,
 :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
-:math:`r_0`. From it and Jeffreys' prior come the interval of every class prior here, and the range in which the
-recommended estimate lies (:func:`logistic_ceiling`). The doubt about :math:`r_0` does not shrink with more
-rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled out: nearly all rows may be
-positive, or the columns may tell nothing.
+:math:`r_0`. From it and a weight :math:`\pi_U^{1/2} (1 - \pi_U)^{1/4}` of the log-odds come the interval of every class
+prior here, and the range in which the recommended estimate lies (:func:`logistic_ceiling`). The doubt about :math:`r_0`
+does not shrink with more rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled
+out: nearly all rows may be positive, or the columns may tell nothing.
 
-With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log w)` on the
-positives, :math:`-\sigma(\log w)` on the unlabelled rows, and :math:`\partial \log w / \partial z = 1 - c w`.
+A classifier's own scores are log-odds already, and are not straightened. With their curve the share of positives among
+the unlabelled rows above a threshold is :math:`\pi_U` times the mean of *w* there (:meth:`CeilingProfile.draw_purity`).
+Its doubt is mostly that about :math:`r_0`: a ceiling that is read too high raises :math:`\pi_U` and lowers *w*.
+
+With :math:`z = a + b s` the gradients are :math:`\partial \ell / \partial \log w = 1 - \sigma(\log \rho w)` on the
+positives, :math:`-\sigma(\log \rho w)` on the unlabelled rows, and
+:math:`\partial \log w / \partial z = 1 - c w`.
 
 References
 ----------
@@ -64,6 +69,9 @@ __all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "logis
 GRID = np.concatenate([np.linspace(-9.0, -2.2, 35), np.linspace(-2.0, 2.6, 36), np.linspace(2.8, 7.0, 15)])
 #: A table is merged to this many cells before curves are fitted to it.
 N_CELLS = 128
+#: The likelihood counts at most this many rows of one kind for each row of the other: more say little of the ceiling,
+#: and would make small departures from the curve look certain.
+MOST_A_ROW = 10.0
 #: Steps of the minimisation at most; some twenty are enough.
 MOST_STEPS = 200
 #: Weight of the squared log-slope: a curve so steep that it is a step, or so flat that it is a constant, has no finite
@@ -72,20 +80,23 @@ SLOPE_PENALTY = 1e-4
 #: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
 TOP_SHARE, TOP_FACTOR = 0.98, 1.05
 #: The *k*, alpha and sigma of the ratio at the top of a score (`experiments/prior_posterior.py`). Of fourteen forms
-#: with up to six constants none predicted the shares of other tables clearly better; this one is exact where columns
-#: tell nothing, and where they tell all.
-TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.9, 0.35
+#: with up to six constants none predicted the shares of other tables clearly better, nor did ten properties of the
+#: curve; this one is exact where columns tell nothing, and where they tell all.
+TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.88, 0.41
 #: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
 TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
+#: Weights of shares by log-odds before any row is seen. With Jeffreys' prior, 1/2 and 1/2, the upper end is too low
+#: where most rows are positive.
+RARE_POWER, COMMON_POWER = 0.5, 0.25
 #: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
 #: rising far above all rows; and the confidence factor of that reading.
-CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 2.0, 0.75
+CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 1.7, 0.75
 #: Spread of the share's log-odds around the best bin's, interpolated between these shares: where positives are rare,
 #: best bin reads two or three times too much, where nearly all rows are positive too little, between about what is
 #: true (`experiments/promises.py`).
 LEEWAY = ((0.3, 2.0), (0.5, 0.2), (0.7, 0.2), (0.85, 2.0))
 #: Level of the interval in which that reading is kept: the curve says nothing of a top that is not pure.
-MIDDLE = 0.4
+MIDDLE = 0.2
 
 
 @dataclass(frozen=True)
@@ -158,16 +169,32 @@ class CeilingProfile:
         return float(expit(np.clip(vertex, x0, x2)))
 
     def posterior(self) -> SharePosterior:
-        r"""What the likelihood says of the share with Jeffreys' prior, :math:`\sqrt{\pi_U (1 - \pi_U)}` by log-odds."""
+        """What the likelihood says of the share, with the weight of shares before any row is seen."""
+        return SharePosterior(self._with_tops()[0].sum(axis=0))
+
+    def draw_purity(self, table: ScoreTable, thresholds: Floats, n_draws: int, rng: np.random.Generator) -> Floats:
+        """Draws of the share of positives among the unlabelled rows at or above scores, (n_thresholds, n_draws)."""
+        weight, ceiling = self._with_tops()
+        drawn = rng.choice(weight.size, n_draws, p=weight.ravel())
+        share, ceiling = np.broadcast_to(expit(GRID), weight.shape).ravel()[drawn], ceiling.ravel()[drawn]
+        z = self.intercept[:, None] + self.slope[:, None] * (table.score - self.centre) / self.spread
+        ratio = np.exp(-np.logaddexp(log_expit(GRID)[:, None], log_expit(-GRID)[:, None] - z))
+        last = np.maximum(table.cells_above(thresholds) - 1, 0)
+        rows = np.maximum(np.cumsum(table.count_u)[last], 1e-300)
+        mean = np.cumsum(ratio * table.count_u, axis=1)[:, last] / rows
+        return np.clip([share * np.interp(ceiling, GRID, column) for column in mean.T], 0.0, 1.0)
+
+    def _with_tops(self) -> tuple[Floats, Floats]:
+        """Probability of each share with each ratio at the top, and their ceilings' log-odds, both (n_tops, n_grid)."""
         log_likelihood = -self.n_eff * (self.loss - self.loss.min())
         log_likelihood -= 0.5 * ((GRID - self.anchor) / CEILING_LEEWAY) ** 2
         share = expit(GRID)
         area = np.clip((self.area - 0.5 * share) / (1.0 - share), 0.5, 1.0 - 1e-6)
         at_top = np.exp(-TOP_FALL * ndtri(area) ** TOP_POWER * np.exp(TOP_SPREAD * TOP_QUANTILES[:, None]))
         ceiling = finite_log_odds(share + (1.0 - share) * at_top)
-        likelihood = np.exp(np.interp(ceiling, GRID, log_likelihood - log_likelihood.max())).mean(axis=0)
-        weight = likelihood * np.sqrt(share * (1.0 - share)) * np.gradient(GRID)
-        return SharePosterior(weight / weight.sum())
+        likelihood = np.exp(np.interp(ceiling, GRID, log_likelihood - log_likelihood.max()))
+        weight = likelihood * share**RARE_POWER * (1.0 - share) ** COMMON_POWER * np.gradient(GRID)
+        return weight / weight.sum(), ceiling
 
     def log_ratio(self, score: ArrayLike, share: float) -> Floats:
         """Log density ratio at straightened scores, on the curve of a share."""
@@ -185,16 +212,19 @@ def straightened(table: ScoreTable) -> ScoreTable:
     return replace(table, score=below - np.log1p(-np.exp(below)))
 
 
-def ceiling_profile(table: ScoreTable) -> CeilingProfile:
-    r"""Fit the curve for every share of a grid, all at once.
+def ceiling_profile(table: ScoreTable, *, log_odds: bool = False) -> CeilingProfile:
+    r"""Fit the curve for every share of a grid, all at once, to log density ratios or to a classifier's log-odds.
 
     The minimisation over intercept and log-slope is Levenberg's and Marquardt's with the Fisher information
-    :math:`\sum (p + u) \, \sigma(\log w) \, \sigma(-\log w) \, (1 - \pi_U w)^2 \, x x^\top`, a two by two system for
-    each share.
+    :math:`\sum (p + u) \, \sigma(\log \rho w) \, \sigma(-\log \rho w) \, (1 - \pi_U w)^2 \, x x^\top`, a two by
+    two system for each share.
     """
-    cells = straightened(table.coarsen(N_CELLS))
+    cells = table.coarsen(N_CELLS) if log_odds else straightened(table.coarsen(N_CELLS))
+    n_p, n_u = min(table.n_p, MOST_A_ROW * table.n_u), min(table.n_u, MOST_A_ROW * table.n_p)
+    n_eff, offset = 2.0 / (1.0 / n_p + 1.0 / n_u), np.log(n_p / n_u)
     p, u = cells.count_p / cells.n_p, cells.count_u / cells.n_u
     mass = 0.5 * (p + u)
+    p, u = p * n_p / n_eff, u * n_u / n_eff
     centre = float(mass @ cells.score)
     spread = float(np.sqrt(mass @ (cells.score - centre) ** 2)) or 1.0
     x = (cells.score - centre) / spread
@@ -205,14 +235,16 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
         """Loss and log-ratios with the shares of some places of the grid."""
         at = GRID[rows, None]
         log_w = -np.logaddexp(log_expit(at), log_expit(-at) - a[:, None] - np.exp(t)[:, None] * x)
-        return -(log_expit(log_w) @ p + log_expit(-log_w) @ u) + SLOPE_PENALTY * t**2, log_w
+        fit = log_expit(log_w + offset) @ p + log_expit(-log_w - offset) @ u
+        return SLOPE_PENALTY * t**2 - fit, log_w
 
     loss, log_w = fit_at(going, a, t)
     for _ in range(MOST_STEPS):
         w = np.exp(log_w[going])
         chain = 1.0 - expit(GRID[going, None]) * w
-        slope = (u * w - p) / (1.0 + w) * chain  # derivative of the loss by z, cell by cell
-        curve = (p + u) * w / (1.0 + w) ** 2 * chain**2
+        odds = np.exp(offset) * w
+        slope = (u * odds - p) / (1.0 + odds) * chain  # derivative of the loss by z, cell by cell
+        curve = (p + u) * odds / (1.0 + odds) ** 2 * chain**2
         b = np.exp(t[going])
         g_a, g_t = slope.sum(axis=1), b * (slope @ x) + 2.0 * SLOPE_PENALTY * t[going]
         h_aa, h_at = curve.sum(axis=1) * (1.0 + damping[going]) + 1e-10, b * (curve @ x)
@@ -234,7 +266,6 @@ def ceiling_profile(table: ScoreTable) -> CeilingProfile:
         going = going[~ended]
         if going.size == 0:
             break
-    n_eff = 2.0 / (1.0 / table.n_p + 1.0 / table.n_u)
     _, ratio, bound = table.bounds(BEST_BIN_CONFIDENCE)
     best_bin = min(1.0, float(ratio[np.argmin(bound)]))
     return CeilingProfile(loss, a, np.exp(t), centre, spread, n_eff, table.area, best_bin)
@@ -249,7 +280,7 @@ def logistic_ceiling(table: ScoreTable, leeway: float | str | None = "auto") -> 
         Log density ratios.
     leeway : float, "auto" or None, default="auto"
         Standard deviation, on the logit scale, of a normal prior of the share around the best bin's; None for none,
-        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the 40 % interval of
+        "auto" for one that depends on the best bin's share, see `LEEWAY`, with the share kept in the 20 % interval of
         :meth:`CeilingProfile.posterior`.
 
     Examples

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from purely.typing import Floats
+from purely.typing import Floats, Indices
 
 #: Cells of a table; with fewer distinct scores every score has its own.
 MAX_CELLS = 4096
@@ -70,6 +70,10 @@ class ScoreTable:
     def label_probability(self) -> Floats:
         """Probability of a label among the pooled rows in each cell, where scores are log density ratios."""
         return np.asarray(1.0 / (1.0 + np.exp(-np.clip(self.score, -500.0, 500.0)) * self.n_u / self.n_p))
+
+    def cells_above(self, score: Floats) -> Indices:
+        """How many cells lie at or above each score."""
+        return self.score.size - np.searchsorted(self.score[::-1], score, side="left")
 
     def tails(self) -> tuple[Floats, Floats]:
         """Shares of the positives and of the unlabelled rows at or above each cell."""
