@@ -180,7 +180,8 @@ def _print(session: Session, report: PUReport, compared: dict[str, dict[str, flo
     prior = report.class_prior
     session.say(
         str(rule),
-        f"class prior {prior.value:.3f} [{prior.low:.3f}, {prior.high:.3f}], threshold {report.threshold:g}",
+        f"class prior {prior.value:.3f} [{prior.low:.3f}, {prior.high:.3f}] in the population, threshold "
+        f"{report.threshold:g}",
         "",
     )
     level = next(iter(report.estimates.values())).level

@@ -62,14 +62,14 @@ def app(
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
-        ["method", "at most", "estimate", "interval", "rows of the pool"],
+        ["method", "at most", "estimate", "interval", "in the pool"],
         [
             [
                 each["method"],
                 percent(each["upper_bound"]),
                 percent(each["class_prior"]),
                 f"{percent(each['interval'][0])} to {percent(each['interval'][1])}",
-                f"{each['unlabelled_prior'] * pool:,.0f}",
+                f"{each['unlabelled_prior'] * pool:,.0f} ({percent(each['unlabelled_prior'])})",
             ]
             for each in found
         ],
@@ -78,7 +78,8 @@ def app(
     session.say(
         "",
         f"The class prior is the share of positives in the population ({said}: {POPULATION[said]}).",
-        f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
+        f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%. The "
+        "last column is about the unlabelled rows alone.",
     )
     if not first["determined"]:
         session.say(

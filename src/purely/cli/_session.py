@@ -105,15 +105,25 @@ class Session:
                 print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, ""))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
-        """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers."""
-        made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+        """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers.
+
+        Where the terminal is too narrow even so, each row becomes lines, one for a cell.
+        """
+        made, needed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style=""), 3 * (len(head) - 1)
         for j, column in enumerate(zip(head, *rows, strict=True)):
+            text, cells = j < text_columns, [shown(cell, 500) for cell in column]
             # text may be wrapped between words, unless these are longer than words are
-            least = min(24, max(cell_len(word) for cell in column for word in shown(cell, 500).split() or [""]))
-            text = j < text_columns
-            made.add_column(
-                Text(shown(head[j], 500)), justify="left" if text else "right", no_wrap=not text, min_width=least
+            words = [word for cell in cells for word in cell.split()] if text else cells
+            least = min(24, max(map(cell_len, words), default=0)) if text else max(map(cell_len, words))
+            needed += least
+            made.add_column(Text(cells[0]), justify="left" if text else "right", no_wrap=not text, min_width=least)
+        if needed > _columns():
+            lines = (
+                [row[0], *(f"  {h}: {c}" if h else f"  {c}" for h, c in zip(head[1:], row[1:], strict=True))]
+                for row in rows
             )
+            self.say(*(_wrapped(shown(line, 500), "    ") for row in lines for line in row))
+            return
         for row in rows:
             made.add_row(*(Text(shown(cell, 500)) for cell in row))
         drawn = io.StringIO()

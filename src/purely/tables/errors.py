@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from purely.files import shown
 
-__all__ = ["TableError", "listed", "nearest", "refuse_twins", "shown", "similar"]
+__all__ = ["EmptyTableError", "TableError", "listed", "nearest", "refuse_twins", "said_of_empty", "shown", "similar"]
 
 #: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
 RESEMBLANCE = 0.75
@@ -17,11 +17,25 @@ class TableError(ValueError):
     """A file or table that cannot be used; the message says which, where, and what to do about it."""
 
 
-def listed(names: Iterable[str], most: int = 5) -> str:
+class EmptyTableError(TableError):
+    """A file that holds nothing at all; in a folder of files it is passed over."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file} is empty; a table with column names in its first line is needed.")
+        self.file = file
+
+
+def listed(names: Iterable[str], most: int = 5, width: int = 30) -> str:
     """The first few names, for a sentence."""
     found = list(names)
     rest = f" and {len(found) - most:,} more" if len(found) > most else ""
-    return ", ".join(repr(shown(name, 30)) for name in found[:most]) + rest
+    return ", ".join(repr(shown(name, width)) for name in found[:most]) + rest
+
+
+def said_of_empty(files: Sequence[str]) -> list[str]:
+    """A sentence about the files of a folder that hold nothing, where there are any."""
+    what = "file that holds nothing was" if len(files) == 1 else "files that hold nothing were"
+    return [f"{len(files):,} {what} left out: {listed(files, 3, 60)}."] if files else []
 
 
 def similar(name: str, known: Iterable[str]) -> str:

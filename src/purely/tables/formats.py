@@ -15,7 +15,7 @@ from purely.tables._arrow import ArrowSource
 from purely.tables._csv import CSVSource
 from purely.tables._excel import ExcelSource
 from purely.tables._matrices import LibsvmSource, NPZSource
-from purely.tables.errors import TableError, shown, similar
+from purely.tables.errors import EmptyTableError, TableError, shown, similar
 from purely.tables.source import MAX_EXPANSION, TableSource
 
 __all__ = ["COMPRESSIONS", "FORMATS", "named_format", "open_table", "read_table"]
@@ -116,7 +116,7 @@ def _find_format(
     start = stream.read(16)
     stream.seek(0)
     if not start:
-        raise TableError(f"{name} is empty; a table with column names in its first line is needed.")
+        raise EmptyTableError(name)
     what = next((what for magic, what in _MAGIC if start.startswith(magic)), None)
     if what == "xls":
         raise TableError(f"{name} is an Excel file of the old kind; save it as .xlsx or CSV.")

@@ -7,6 +7,7 @@ import gzip
 import io
 import lzma
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
@@ -15,7 +16,7 @@ from typing import IO, Any
 import pyarrow as pa
 
 from purely.files import reason
-from purely.tables.errors import TableError, listed, nearest, refuse_twins, shown
+from purely.tables.errors import EmptyTableError, TableError, listed, nearest, refuse_twins, said_of_empty, shown
 
 __all__ = ["BATCH_ROWS", "MAX_EXPANSION", "HeldTable", "Joined", "Pair", "PlacedSource", "Stream", "TableSource"]
 
@@ -204,20 +205,43 @@ class PlacedSource(TableSource):
 class Joined(TableSource):
     """Several tables, one after another, as one table of the columns that each of them has.
 
-    Records count through, or from 1 in each part where `anew` is True.
+    A name that differs from one of the last part in case, blanks, - or _ only stands for the same column, which has the
+    last part's name: that is the pool, which predictions are made of. Parts that hold nothing are left out. Records
+    count through, or from 1 in each part where `anew` is True.
     """
 
     anew = False
 
     def __init__(self, name: str, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]) -> None:
         # each opens its part: one at a time, since there may be more of them than a process may open
-        self.name, self._parts, self.size = name, parts, 0
-        schemas, notes = [], dict[str, None]()
+        self.name, self._parts, self.size = name, [], 0
+        schemas, notes, empty = [], dict[str, None](), []
         for part in parts:
-            with part() as source:
-                schemas.append((source.name, source.schema))
-                self.size += source.size
-                notes |= dict.fromkeys(source.notes)
+            try:
+                with part() as source:
+                    schemas.append((source.name, source.schema))
+                    self.size += source.size
+                    notes |= dict.fromkeys(source.notes)
+            except EmptyTableError as error:
+                empty.append(error.file)
+                continue
+            self._parts.append(part)
+        if not schemas:
+            raise TableError(f"{name} has only files that hold nothing.")
+        notes |= dict.fromkeys(said_of_empty(empty))
+        spelt = _by_spelling(schemas[-1][1].names)
+        self._own = []  # by part, what it calls the columns that it spells otherwise
+        for k, (file, schema) in enumerate(schemas):
+            own = _by_spelling(schema.names)
+            self._own.append({spelt[key]: own[key] for key in own.keys() & spelt.keys() if own[key] != spelt[key]})
+            usual = {theirs: ours for ours, theirs in self._own[-1].items()}
+            schemas[k] = file, pa.schema([field.with_name(usual.get(field.name, field.name)) for field in schema])
+            if usual:
+                pairs = ", ".join(f"{shown(o)!r} as {shown(usual[o])!r}" for o in schema.names if o in usual)
+                notes[
+                    f"columns whose names differ only in case, blanks, - or _ are taken as one: {pairs}; give them "
+                    "other names if they are not the same."
+                ] = None
         shared = list(dict.fromkeys(name for _, schema in schemas for name in schema.names))
         for file, schema in schemas:
             known = set(schema.names)
@@ -235,13 +259,21 @@ class Joined(TableSource):
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         schema, before = self._schema_of(columns), 0
-        for part in self._parts:
+        for part, own in zip(self._parts, self._own, strict=True):
             with part() as source:
                 self._n_before *= not self.anew
-                for batch in source.batches(columns):
+                for batch in source.batches([own.get(name, name) for name in columns]):
                     self.done = (before + source.done * source.size) / max(1, self.size)
-                    yield batch.cast(schema)
+                    yield pa.record_batch(batch.columns, names=columns).cast(schema)
                 before += source.size
+
+
+def _by_spelling(names: Sequence[str]) -> dict[str, str]:
+    """Names by what they are without case, blanks, - and _; those that this does not tell apart are left out."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(re.sub(r"[\s_-]", "", name).casefold(), []).append(name)
+    return {key: same[0] for key, same in found.items() if len(same) == 1}
 
 
 class Pair(Joined):
