@@ -281,7 +281,7 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):
         raise CommandError(f"{name!r} is named like a table; name the model for example {out.stem + '.purely'!r}.")
-    if not force and out.is_file() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
+    if not force and out.is_file() and out.stat().st_size and not (_is_of(out, ending) if endings else is_model(out)):
         kind = "a model" if not endings else f"a {ending.removeprefix('.')} file"
         raise CommandError(f"{name!r} exists and is not {kind}; name another file, or replace it with --force.")
 
@@ -295,13 +295,16 @@ def save_picture(display: Display, path: Path) -> None:
         display.plot().figure_.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
 
 
-def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:
-    if model:
-        try:
-            describe(path)
-        except ModelFileError:
-            return False
-        return True
+def is_model(path: Path) -> bool:
+    """Whether a file holds a model."""
+    try:
+        return path.is_file() and bool(describe(path))
+    except ModelFileError:
+        return False
+
+
+def _is_of(path: Path, ending: str) -> bool:
+    """Whether a file begins as files of an ending do."""
     with path.open("rb") as stream:
         start = stream.read(4096)
     for endings, signatures in SIGNATURES.items():

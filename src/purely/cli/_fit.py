@@ -178,7 +178,7 @@ def _describe(session: Session, data: TrainingData, model: PUClassifier, size: S
         data.line(),
         f"{networks} networks (--size {size}); trained in {seconds(session)}",
         "",
-        f"class prior   {said_of_prior(prior)}, in the population",
+        f"class prior   {said_of_prior(prior)}",
         f"              about {pool:,.0f} ({percent(model.unlabelled_prior_)}) of the unlabelled rows are positive",
         "",
         f"Out of fold at the threshold {report.threshold:g}, estimated without negatives:",

@@ -58,7 +58,8 @@ def argument(metavar: str, help: str) -> ArgumentInfo:
 
 _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
 Table = Annotated[Path, argument("FILE", _KNOWN)]
-Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written.")]
+Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written; -m MODEL says the same.")]
+ModelOption = Annotated[Path | None, option("MODEL", "What 'purely fit' has written.", "--model", "-m")]
 Force = Annotated[bool, flag("--force", "Replace an existing file of another kind.")]
 EscapeFormulas = Annotated[
     bool, flag("--escape-formulas", "Put ' before texts that a spreadsheet would take for formulas.")

@@ -78,8 +78,8 @@ def app(
     session.say(
         "",
         f"The class prior is the share of positives in the population ({said}: {POPULATION[said]}).",
-        f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%. The "
-        "last column is about the unlabelled rows alone.",
+        f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
+        "'In the pool' is about the unlabelled rows alone.",
     )
     if not first["determined"]:
         session.say(

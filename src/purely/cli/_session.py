@@ -166,12 +166,23 @@ class Session:
 
 
 class Command(TyperCommand):
-    """A command whose help names its arguments as they are typed, without marks of typer's own."""
+    """A command whose help names its arguments as they are typed, without marks of typer's own.
+
+    A model that is named by its place, as the first argument, may be named with -m or --model as well.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments, a model named with -m before the others."""
+        if any(p.name == "model" and p.param_type_name == "argument" for p in self.params):
+            args = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("--model=") else [arg])]
+            at = next((k for k, arg in enumerate(args[:-1]) if arg in ("-m", "--model")), None)
+            args = args if at is None else [args[at + 1], *args[:at], *args[at + 2 :]]
+        return list(super().parse_args(ctx, args))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line."""
         pieces = super().collect_usage_pieces(ctx)
-        return [piece.replace("{", "").replace("}", "").replace("......", "...") for piece in pieces]
+        return [re.sub(r"[{}]|(?<=\.\.\.)\.\.\.|(?<=\])\.\.\.", "", piece) for piece in pieces]
 
     def get_help(self, ctx: Any) -> str:
         """The whole help."""
@@ -323,9 +334,9 @@ def three_digits(value: float) -> str:
 
 def said_of_prior(prior: Prior) -> str:
     """The class prior for a line: the bound first where the data determine no value."""
+    value, between = percent(prior.value), f"{percent(prior.low)} to {percent(prior.high)}"
     if prior.known:
-        return f"{percent(prior.value)}, as given"
-    between = f"between {percent(prior.low)} and {percent(prior.high)}"
+        return f"{value} of the population, as given"
     if prior.determined:
-        return f"{percent(prior.value)}, {between} ({prior.level:.0%} interval)"
-    return f"at most {percent(prior.upper_bound or prior.high)} (estimate {percent(prior.value)}, {between})"
+        return f"{value} of the population, {between} ({prior.level:.0%} interval)"
+    return f"at most {percent(prior.upper_bound or prior.high)} of the population (estimate {value}, {between})"

@@ -223,7 +223,7 @@ class Joined(TableSource):
                     self.size += source.size
                     notes |= dict.fromkeys(source.notes)
             except EmptyTableError as error:
-                empty.append(error.file)
+                empty.append(error.file.removeprefix(name + os.sep))
                 continue
             self._parts.append(part)
         if not schemas:
