@@ -206,7 +206,7 @@ def _offered(source: TableSource) -> str:
     Sure are those with positives in a minority and the others empty or saying no; others have a label's name, or few
     words.
     """
-    batch = next(source.batches(), None)
+    batch = next(source.batches(), None) if len(source.names) > 1 else None
     likely, named, short = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, column in zip(source.names, [] if batch is None else batch.columns, strict=False):
         values = LabelValues(name)

@@ -182,7 +182,7 @@ class Command(TyperCommand):
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line."""
         pieces = super().collect_usage_pieces(ctx)
-        return [re.sub(r"[{}]|(?<=\.\.\.)\.\.\.|(?<=\])\.\.\.", "", piece) for piece in pieces]
+        return [re.sub(r"\{(.*)\}(\.\.\.)?", r"\1", piece) for piece in pieces]
 
     def get_help(self, ctx: Any) -> str:
         """The whole help."""
