@@ -267,9 +267,10 @@ def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileSco
             f"{len(failed):,} of {len(found):,} files could not be scored; {others}the same command does the rest once "
             f"these are mended: {listed}{more}"
         )
+    share = percent(whole.positive / max(1, whole.rows))
     session.say(
-        f"{len(found):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
-        f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
+        f"{len(found):,} {'file' if len(found) == 1 else 'files'}, {whole.rows:,} rows scored{scorer.kind}; "
+        f"{whole.positive:,} ({share}) have a probability above {whole.threshold:.4g}.",
         f"The scores are in the folder {task.out}",
     )
     counts = {"files": len(found), "files_before": before, "out": task.out}

@@ -118,8 +118,10 @@ def _model_and_files(paths: list[Path], model: Path | None) -> tuple[Path | None
 
 
 def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
-    """Label and ids as in the fit, where nothing else is asked for."""
+    """Label, ids and scenario as in the fit, where nothing else is asked for."""
     origin = fitted.origin
+    if asked.scenario is None and hasattr(fitted.classifier, "scenario"):
+        asked = replace(asked, scenario=o.Scenario(fitted.classifier.scenario))
     asked = asked.as_in(origin, [origin.label or ""] if files.pool is None else [])
     return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
 
