@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.pipeline import make_pipeline
 
-from purely import PUSMI, draw_audit, make_report, pu_precision, read_audit
+from purely import PUSMI, PUClassifier, draw_audit, make_report, pu_precision, read_audit
 from purely.audit import Sensitivity
 from purely.datasets import make_gaussians
 from purely.explain import explain_rows
@@ -271,7 +271,6 @@ def test_card_and_table_have_one_precision(report):
 
 def test_a_pipeline_with_an_encoder_reports_on_a_frame_of_any_columns(rows, tmp_path):
     pytest.importorskip("pyarrow")
-    pd = pytest.importorskip("pandas")
     from purely.tables import TableEncoder
 
     data, _ = rows
