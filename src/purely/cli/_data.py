@@ -158,7 +158,12 @@ def load_training(
     leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(X, rows.positive)
     if leaks and warn:
         session.note(said_of_leaks(leaks))
-    scenario = _scenario(session, sampling.scenario, files)
+    if sampling.scenario is None and files.pool is None and warn:
+        session.note(
+            "the unlabelled rows are taken as a sample of the whole population (case-control). If the labelled rows "
+            "were found among the rows of this file, as reported frauds are, add --scenario single-sample."
+        )
+    scenario: Scenario = (sampling.scenario or o.Scenario.case_control).value
     y = rows.positive.astype(np.intp)
     data = TrainingData(X, y, rows.table, rows.number, encoder, rule, source, scenario, leaks, copies)
     session.note(*_said_of_kinds(data))
@@ -247,16 +252,6 @@ def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: 
     if not columns:
         raise CommandError(f"{source.name} has no column left to learn from.")
     return columns
-
-
-def _scenario(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
-    """What the unlabelled rows are; said where nobody has."""
-    if asked is None and files.pool is None:
-        session.note(
-            "the unlabelled rows are taken as a sample of the whole population (case-control). If the labelled rows "
-            "were found among the rows of this file, as reported frauds are, add --scenario single-sample."
-        )
-    return "single-sample" if asked == o.Scenario.single_sample else "case-control"
 
 
 def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Sequence[str], force: bool) -> None:

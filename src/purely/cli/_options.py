@@ -150,7 +150,7 @@ class Labelling:
 
 @dataclass(frozen=True)
 class Sampling(Labelling):
-    """Which columns play a part of their own, and how many rows are used."""
+    """Which columns play a part of their own, how many rows are used, and what the unlabelled rows are."""
 
     id: Annotated[
         list[str] | None, option("COLUMN", "Copied to the output, not used for learning; may be given several times.")
@@ -164,11 +164,4 @@ class Sampling(Labelling):
             help="Most unlabelled rows that are used, drawn at random from more; as many positives.",
         ),
     ] = 50_000
-    scenario: Scenario | None = Scenario.case_control
-
-
-@dataclass(frozen=True)
-class Learning(Sampling):
-    """The same, and what the unlabelled rows are."""
-
     scenario: ScenarioOption = None

@@ -40,7 +40,7 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     method: Annotated[
         list[Method] | None,
         o.option("NAME", f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"),

@@ -18,7 +18,8 @@ from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
-from purely.files import replacing, shown
+from purely.files import replacing
+from purely.tables.errors import refuse_absent
 from purely.typing import Frame
 
 
@@ -33,7 +34,7 @@ def app(
         list[Path] | None, o.option("SHEET", "Labels of an audit of the model; several for several rounds.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
@@ -69,10 +70,7 @@ def app(
         X, encoder = data.X, data.encoder
         if fitted is not None:
             encoder = fitted.encoder
-            if absent := [name for name in encoder.columns_ if name not in data.table.column_names]:
-                raise CommandError(
-                    f"{shown(model, 120)!r} does not fit this file: it needs the column {shown(absent[0])!r}."
-                )
+            refuse_absent(encoder.columns_, data.table.column_names, data.source.name, data.source.nearest)
             X = encoder.transform(data.table)
         with session.step("Making the report") as step:
             report = make_report(

@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from purely.files import shown
 
-__all__ = ["EmptyTableError", "TableError", "listed", "nearest", "refuse_twins", "said_of_empty", "shown", "similar"]
+__all__ = [
+    "EmptyTableError",
+    "TableError",
+    "listed",
+    "nearest",
+    "refuse_absent",
+    "refuse_twins",
+    "said_of_empty",
+    "shown",
+    "similar",
+]
 
 #: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
 RESEMBLANCE = 0.75
@@ -51,11 +62,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return similar(name, names) or f"it has: {listed(names, 8) or 'nothing'}."
 
 
+def refuse_absent(needed: Sequence[str], known: Collection[str], file: str, tell: Callable[[str], str]) -> None:
+    """Refuse a table without a column that a model needs; `tell` offers another for it."""
+    if absent := [name for name in needed if name not in known]:
+        lost = repr(shown(absent[0])) + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
+        of = f"which the model was trained on ({len(needed)} columns)"
+        raise TableError(f"{file} has no column {lost}, {of}; {tell(absent[0])}")
+
+
 def refuse_twins(names: Sequence[str], file: str) -> None:
     """Refuse a table in which two columns have the same name."""
-    met: set[str] = set()
-    for name in names:
-        if name in met:
-            twins = f"{names.count(name)} columns named {shown(name)!r}"
-            raise TableError(f"{file} has {twins}; give each a name of its own.")
-        met.add(name)
+    for name, n in Counter(names).most_common(1):
+        if n > 1:
+            raise TableError(f"{file} has {n} columns named {shown(name)!r}; give each a name of its own.")
