@@ -271,6 +271,7 @@ def test_rows_have_one_numbering(purely, customers, model, frame, tmp_path, undr
     options = (*LABELLED, "--max-rows", 150)
     found = purely("report", customers, *options, "-m", model, "-o", tmp_path / "r.html", "--json").json
     assert found["unlabelled_used"] == 150
+    assert not any(SCENARIO in note for note in found["warnings"])  # the model knows it
     frame.drop(columns="customer").to_csv(tmp_path / "without.csv", index=False)
     purely("predict", model, tmp_path / "without.csv", "-o", tmp_path / "s.csv")
     scores = pd.read_csv(tmp_path / "s.csv").set_index("row")["probability"]

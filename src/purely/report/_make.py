@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ from purely.report._audit import audit_checks, find_ranges, read_findings
 from purely.report._checks import run_checks
 from purely.report._data import Answer, Records, read_table
 from purely.report._page import import_jinja, render
-from purely.typing import Estimator, Matrix
+from purely.typing import Estimator, Frame, Matrix
 
 __all__ = ["Report", "make_report"]
 
@@ -184,7 +184,7 @@ def make_report(
         raise TypeError(f"audit must be what purely.audit.read_audit returns; a {type(audit).__name__} was given.")
     if isinstance(model, Pipeline) and hasattr(model[0], "feature_owner_"):
         encoder, model = model[0], model[1:] if len(model) > 2 else model[-1]
-        records, groups = X if records is None else records, column_of_features(encoder)
+        records, groups = cast(Frame, X) if records is None else records, column_of_features(encoder)
         X, feature_names, scaled = encoder.transform(X), list(encoder.get_feature_names_out()), encoder.scale
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
     table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled, groups)

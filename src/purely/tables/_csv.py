@@ -16,10 +16,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from purely.tables.errors import EmptyTableError, TableError, shown
+from purely.files import shown
+from purely.tables.errors import EmptyTableError, TableError
 from purely.tables.source import Stream, TableSource
-
-__all__ = ["CSVSource"]
 
 #: A record has to fit into one block; delimiter and header are looked for in the first bytes, then in a whole block.
 BLOCK_BYTES, HEAD_BYTES = 1 << 24, 1 << 18

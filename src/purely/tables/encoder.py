@@ -17,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.base import check_parameters, number, one_of, with_parameters
 from purely.exceptions import PurelyWarning
+from purely.files import shown
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
-from purely.tables.errors import TableError, nearest, refuse_absent, refuse_twins, shown
+from purely.tables.errors import TableError, nearest, refuse_absent, refuse_twins
 from purely.typing import Indices, Matrix
-
-__all__ = ["Encoded", "EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
 #: More columns than this, or fewer non-zero entries than this share, and the matrix is sparse.
 DENSE_COLUMNS, DENSE_SHARE = 200, 0.2

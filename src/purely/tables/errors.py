@@ -8,18 +8,6 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 
 from purely.files import shown
 
-__all__ = [
-    "EmptyTableError",
-    "TableError",
-    "listed",
-    "nearest",
-    "refuse_absent",
-    "refuse_twins",
-    "said_of_empty",
-    "shown",
-    "similar",
-]
-
 #: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
 RESEMBLANCE = 0.75
 
