@@ -30,7 +30,7 @@ METHODS = {
 #: What the rows are in each scenario.
 POPULATION = {
     "case-control": "the pool is a sample of it",
-    "single-sample": "labelled and unlabelled rows together are a sample of it",
+    "single-sample": "labelled and unlabelled rows are one sample of it; 'in the pool' counts the unlabelled ones",
 }
 Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
@@ -79,7 +79,6 @@ def app(
         "",
         f"The class prior is the share of positives in the population ({said}: {POPULATION[said]}).",
         f"It lies in the interval with a confidence of {first['level']:.0%}, and is at most the bound with 95%.",
-        "'In the pool' is about the unlabelled rows alone.",
     )
     if not first["determined"]:
         session.say(

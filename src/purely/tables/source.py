@@ -11,7 +11,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import pyarrow as pa
 
@@ -200,6 +200,10 @@ class PlacedSource(TableSource):
             yield pa.record_batch([placed[name] for name in columns], names=columns)
 
 
+#: What opens a part of a table.
+Opener: TypeAlias = Callable[[], AbstractContextManager[TableSource]]
+
+
 class Joined(TableSource):
     """Several tables, one after another, as one table of the columns that each of them has.
 
@@ -210,9 +214,10 @@ class Joined(TableSource):
 
     anew = False
 
-    def __init__(self, name: str, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]) -> None:
+    def __init__(self, name: str, parts: Sequence[Opener]) -> None:
         # each opens its part: one at a time, since there may be more of them than a process may open
-        self.name, self._parts, self.size, self.notes = name, [], 0, []
+        self.name, self.size, self.notes = name, 0, []
+        self._parts: list[Opener] = []
         schemas = self._respelt(self._schemas(parts))
         shared = list(dict.fromkeys(name for _, schema in schemas for name in schema.names))
         for file, schema in schemas:
@@ -229,9 +234,7 @@ class Joined(TableSource):
         self.notes = list(dict.fromkeys(self.notes))
         self._set_schema(pa.schema([(name, kind) for name, kind in common.items() if kind is not None]))
 
-    def _schemas(
-        self, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]
-    ) -> list[tuple[str, pa.Schema]]:
+    def _schemas(self, parts: Sequence[Opener]) -> list[tuple[str, pa.Schema]]:
         """The file and the columns of each part that holds something."""
         schemas, empty = [], []
         for part in parts:
