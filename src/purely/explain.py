@@ -35,7 +35,7 @@ from purely.files import shown
 from purely.notebook import html_table
 from purely.typing import Estimator, Floats, Indices, Matrix
 
-__all__ = ["Explanation", "column_of_features", "explain_rows", "four_digits", "said_of"]
+__all__ = ["Explanation", "column_of_features", "explain_rows", "said_of"]
 
 Scores = Callable[[Matrix], Floats]
 

@@ -41,12 +41,12 @@ LABEL_NAMES = re.compile(
 FEWEST, FEW = 10, 100
 #: What the first bytes of a file that may be replaced are, by the output's ending.
 SIGNATURES = {
-    (".parquet", ".pq"): (b"PAR1",),
-    (".onnx",): (b"\x08",),  # the version of the format comes first
-    (".png",): (b"\x89PNG",),
-    (".pdf",): (b"%PDF",),
-    (".svg",): (b"<?xml", b"<svg"),
-    (".html", ".htm"): (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+    **dict.fromkeys((".parquet", ".pq"), (b"PAR1",)),
+    ".onnx": (b"\x08",),  # the version of the format comes first
+    ".png": (b"\x89PNG",),
+    ".pdf": (b"%PDF",),
+    ".svg": (b"<?xml", b"<svg"),
+    **dict.fromkeys((".html", ".htm"), (b"<!DOCTYPE html", b"<!doctype html", b"<html")),
 }
 
 
@@ -302,7 +302,6 @@ def _is_of(path: Path, ending: str) -> bool:
     """Whether a file begins as files of an ending do."""
     with path.open("rb") as stream:
         start = stream.read(4096)
-    for endings, signatures in SIGNATURES.items():
-        if ending in endings:
-            return start.startswith(signatures)
+    if ending in SIGNATURES:
+        return start.startswith(SIGNATURES[ending])
     return b"\x00" not in start and start[:4] not in (b"%PDF", b"PAR1")
