@@ -358,6 +358,7 @@ def test_a_table_stays_readable_where_the_terminal_is_narrow(purely, customers, 
     done = purely("inspect", customers.name, *LABELLED)
     assert "\ncountry\n  kind: category\n  what becomes of it: 4 levels\n  features: 4\n" in done.out
     assert max(map(len, done.out.splitlines())) <= 40
+    assert "\nunlabelled        320 rows (320 with an\n                  empty label)\n" in done.out
 
 
 def test_a_model_is_named_by_its_place_or_with_an_option(purely, customers, model, tmp_path):

@@ -102,7 +102,10 @@ class Session:
         """Print lines for a person; nothing with --quiet or --json."""
         if not (self.quiet or self.json):
             for line in lines:
-                print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, ""))
+                # what follows a word and two blanks or more stands in a column of its own
+                column = re.match(r"\S.*?\s{2,}", line)
+                indent = " " * column.end() if column and 2 * column.end() <= _columns() else ""
+                print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, indent))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
         """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers.
