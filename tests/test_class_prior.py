@@ -64,7 +64,7 @@ def test_draws_stay_inside_and_may_be_lopsided():
 
 
 def test_what_is_not_determined_is_printed_as_a_bound():
-    assert str(Prior(0.25, 0.2, 0.31)) == "0.25 [0.2, 0.31]"
-    assert str(Prior.exactly(0.3)) == "0.3"
+    assert str(Prior(0.25, 0.2, 0.31)) == "0.25 [0.2, 0.31] in the population"
+    assert str(Prior.exactly(0.3)) == "0.3 in the population"
     shown = str(Prior(0.02, 0.003, 0.038, upper_bound=0.04, determined=False))
-    assert shown == "at most 0.04 (estimate 0.02, between 0.003 and 0.038)"
+    assert shown == "at most 0.04 in the population (estimate 0.02, between 0.003 and 0.038)"

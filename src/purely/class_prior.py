@@ -147,9 +147,9 @@ class Prior(Sentence):
     --------
     >>> from purely import Prior
     >>> print(Prior(0.25, 0.2, 0.31))
-    0.25 [0.2, 0.31]
+    0.25 [0.2, 0.31] in the population
     >>> print(Prior(0.02, 0.003, 0.038, upper_bound=0.04, determined=False))
-    at most 0.04 (estimate 0.02, between 0.003 and 0.038)
+    at most 0.04 in the population (estimate 0.02, between 0.003 and 0.038)
     """
 
     value: float
@@ -206,10 +206,11 @@ class Prior(Sentence):
 
     def __str__(self) -> str:
         if self.known:
-            return f"{self.value:.3g}"
+            return f"{self.value:.3g} in the population"
         if self.determined:
-            return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
-        return f"at most {self.upper_bound:.3g} (estimate {self.value:.3g}, between {self.low:.3g} and {self.high:.3g})"
+            return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}] in the population"
+        between = f"estimate {self.value:.3g}, between {self.low:.3g} and {self.high:.3g}"
+        return f"at most {self.upper_bound:.3g} in the population ({between})"
 
 
 @runtime_checkable
@@ -250,8 +251,8 @@ def read_prior(class_prior: KnownPrior, *, n_unlabelled: int = 1_000_000) -> Pri
     Examples
     --------
     >>> from purely.class_prior import read_prior
-    >>> print(read_prior(0.3), "|", read_prior((0.2, 0.4)), "|", read_prior((0.25, 0.2, 0.4)))
-    0.3 | 0.3 [0.2, 0.4] | 0.25 [0.2, 0.4]
+    >>> print(read_prior((0.25, 0.2, 0.4)), "|", read_prior(0.3))
+    0.25 [0.2, 0.4] in the population | 0.3 in the population
     """
     if isinstance(class_prior, Prior):
         return class_prior

@@ -187,7 +187,19 @@ def _words(value: object) -> str | None:
     """A cell as a person reads it; None where it is missing."""
     if value is None or value != value:
         return None
-    return shown(f"{value:.6g}" if isinstance(value, float) else value, 40)
+    return shown(four_digits(value) if isinstance(value, float) else value, 40)
+
+
+def four_digits(value: float) -> str:
+    """A number with four digits, and all of those before the point: reasons and tables write numbers alike.
+
+    Examples
+    --------
+    >>> from purely.explain import four_digits
+    >>> four_digits(1234.567), four_digits(3.14159), four_digits(123456.7), four_digits(2.0)
+    ('1235', '3.142', '123457', '2')
+    """
+    return f"{value:.0f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def said_of(name: str, value: object, contribution: float) -> str:

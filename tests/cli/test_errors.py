@@ -21,7 +21,7 @@ def sentence(done):
     ("content", "expected"),
     [
         (b"", "is empty"),
-        (b"\n\n", "holds no text"),
+        (b"\n\n", "is empty"),
         (b"a,b,label\n", "has no rows below its column names"),
         (("a,b,label\n" + "1,2\n" + ROWS).encode(), "line 2 has 2 fields where 3 are expected"),
         (("a,b,label\n1,2,3,4\n" + ROWS).encode(), "line 2 has 4 fields"),

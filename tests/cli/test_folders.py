@@ -112,6 +112,27 @@ def test_a_damaged_file_is_named_and_the_others_are_scored(purely, model, tmp_pa
     assert mended.json["files_before"] == 2
 
 
+def test_a_file_that_holds_nothing_is_passed_over(purely, model, tmp_path):
+    made = make_pool(tmp_path / "pool", 2)
+    nothing = tmp_path / "pool" / "day=1" / "part-9.csv"
+    nothing.touch()
+    command = ("predict", model, tmp_path / "pool", "-o", tmp_path / "scores", "--json")
+    for before in (0, 2):
+        done = purely(*command)
+        assert done.status == 0, done.err
+        assert (done.json["files"], done.json["files_before"]) == (2, before)
+        assert f"1 file that holds nothing was left out: '{nothing.relative_to(tmp_path / 'pool')}'." in done.out
+        assert not (tmp_path / "scores" / "day=1" / "part-9.csv").exists()
+    pacsv.write_csv(make_customers(5, 5), nothing)
+    assert purely(*command).json["files"] == 3
+    nothing.write_bytes(b"")
+    assert "part-9.csv is empty now, and" in purely(*command).json["error"]  # scores of other rows are there
+    (tmp_path / "bare").mkdir()
+    (tmp_path / "bare" / "a.csv").touch()
+    assert "only files that hold nothing" in purely("predict", model, tmp_path / "bare", "-o", tmp_path / "s").err
+    assert len(made) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -240,6 +240,29 @@ def test_known_positives_in_the_pool_are_said(purely, two_files, frame, tmp_path
     assert "will be on the list of 'purely predict'" in said(done.err)
 
 
+def test_every_command_says_where_files_look_exchanged(purely, two_files, frame, tmp_path):
+    pool, positives = two_files
+    sentence = "The first file, which holds the positives, has 320 rows, and the second, the pool, only 80"
+    commands = [("inspect",), ("prior", "--method", "best-bin"), ("information", "--no-ranking", "--permutations", 99)]
+    for name, *options in commands:
+        assert sentence in said(purely(name, positives, pool, *options).err)
+        assert "the wrong way round" not in said(purely(name, pool, positives, *options).err)
+    some = frame[frame["fraud"] == 1][:3].drop(columns=["fraud", "truth"]).assign(region="N")
+    pd.concat([pd.read_parquet(positives), some]).to_parquet(tmp_path / "both.parquet", index=False)
+    for name, *options in commands:
+        assert "3 of 80 labelled rows equal unlabelled ones" in said(
+            purely(name, pool, tmp_path / "both.parquet", *options).err
+        )
+
+
+def test_columns_that_differ_in_case_are_matched_and_said(purely, two_files, tmp_path):
+    renamed = pd.read_csv(two_files[0]).rename(columns={"amount": "Amount", "since": "SINCE "})
+    renamed.to_csv(tmp_path / "p.csv", index=False)
+    done = purely("inspect", tmp_path / "p.csv", two_files[1], "--json")
+    assert {"amount", "since"} <= {c["name"] for c in done.json["columns"]}
+    assert any("'Amount' as 'amount', 'SINCE' as 'since'" in note for note in done.json["warnings"])
+
+
 # -- one numbering -----------------------------------------------------------------------------------------------------
 
 
@@ -248,6 +271,7 @@ def test_rows_have_one_numbering(purely, customers, model, frame, tmp_path, undr
     options = (*LABELLED, "--max-rows", 150)
     found = purely("report", customers, *options, "-m", model, "-o", tmp_path / "r.html", "--json").json
     assert found["unlabelled_used"] == 150
+    assert not any(SCENARIO in note for note in found["warnings"])  # the model knows it
     frame.drop(columns="customer").to_csv(tmp_path / "without.csv", index=False)
     purely("predict", model, tmp_path / "without.csv", "-o", tmp_path / "s.csv")
     scores = pd.read_csv(tmp_path / "s.csv").set_index("row")["probability"]
@@ -307,6 +331,43 @@ def test_a_likely_label_is_offered_and_a_name_only_where_it_resembles(purely, fr
     assert "likely it is 'fraud'" in said(done.err)
     assert "did you mean" not in said(purely("inspect", tmp_path / "t.csv", "--label", "outcome").err)
     assert "did you mean 'fraud'?" in said(purely("inspect", tmp_path / "t.csv", "--label", "fruad").err)
+
+
+@pytest.mark.parametrize(
+    ("columns", "offered"),
+    [
+        (
+            {"Status": ["fraud", "open", "under review"]},
+            "perhaps it is 'Status' (with 'fraud', 'open', 'under review')",
+        ),
+        ({"kind": ["red", "blue"]}, "perhaps it is 'kind' (with 'red', 'blue')"),
+        ({"kind": ["red", "blue"], "target": [1, 2, 3]}, "perhaps it is 'target' (with '1', '2', '3'); say with"),
+        ({"member": ["yes", *["no"] * 5], "is_fraud": [1, *[0] * 5]}, "likely it is 'is_fraud'."),
+        ({"town": list("abcdefgh"), "classic": [1, 2]}, "it has: 'amount', 'town', 'classic'."),
+    ],
+)
+def test_columns_that_may_be_labels_are_offered_with_as_much_doubt_as_there_is(purely, tmp_path, columns, offered):
+    rows = {"amount": np.random.default_rng(0).normal(size=240)}
+    pd.DataFrame(rows | {k: v * (240 // len(v)) for k, v in columns.items()}).to_csv(tmp_path / "t.csv", index=False)
+    assert offered in said(purely("inspect", tmp_path / "t.csv").err)
+
+
+def test_a_table_stays_readable_where_the_terminal_is_narrow(purely, customers, monkeypatch):
+    monkeypatch.chdir(customers.parent)
+    monkeypatch.setenv("COLUMNS", "40")
+    done = purely("inspect", customers.name, *LABELLED)
+    assert "\ncountry\n  kind: category\n  what becomes of it: 4 levels\n  features: 4\n" in done.out
+    assert max(map(len, done.out.splitlines())) <= 40
+    assert "\nunlabelled        320 rows (320 with an\n                  empty label)\n" in done.out
+
+
+def test_a_model_is_named_by_its_place_or_with_an_option(purely, customers, model, tmp_path):
+    first = purely("predict", model, customers, "--top", 2).out
+    assert first
+    for named in (["-m", model, customers], [customers, "--model", model], [f"--model={model}", customers]):
+        assert purely("predict", *named, "--top", 2).out == first
+    assert purely("report", model, customers, customers, customers, "-o", tmp_path / "r.html").status == 2
+    assert purely("report", customers, customers, customers, "-o", tmp_path / "r.html").status == 2
 
 
 def test_a_guess_is_said_and_can_be_turned(purely, frame, tmp_path):

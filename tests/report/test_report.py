@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.pipeline import make_pipeline
 
-from purely import PUSMI, draw_audit, make_report, pu_precision, read_audit
+from purely import PUSMI, PUClassifier, draw_audit, make_report, pu_precision, read_audit
 from purely.audit import Sensitivity
 from purely.datasets import make_gaussians
 from purely.explain import explain_rows
@@ -266,6 +267,22 @@ def test_card_and_table_have_one_precision(report):
     precision = report.answers["records"]["precision"]
     shown = re.search(r"<td>precision</td><td class=.n.>([\d.]+)</td>", report.html)
     assert float(shown[1]) == pytest.approx(precision, abs=0.00051)
+
+
+def test_a_pipeline_with_an_encoder_reports_on_a_frame_of_any_columns(rows, tmp_path):
+    pytest.importorskip("pyarrow")
+    from purely.tables import TableEncoder
+
+    data, _ = rows
+    frame = pd.DataFrame({"size": data.X[:, 0] * 1000.0, "kind": np.where(data.X[:, 1] > 0, "tall", "short")})
+    model = make_pipeline(TableEncoder(), PUClassifier(0.4, members=["linear"], random_state=0)).fit(frame, data.y)
+    found = make_report(frame, data.y, model=model)
+    assert found.answers["rows"]["n_features"] == 3
+    assert found.answers["records"]["out_of_fold"]
+    top = found.answers["records"]["top"][0]
+    assert any(reason.startswith("kind = ") for reason in top["reasons"])
+    size = next(reason for reason in top["reasons"] if reason.startswith("size = "))
+    assert f"<td>{size.split(' = ')[1].split(':')[0]}</td>" in found.html  # reason and cell have the same digits
 
 
 def test_out_of_fold_scores_of_other_rows_are_not_taken(rows, model):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 import pytest
 
 pa = pytest.importorskip("pyarrow")
@@ -79,6 +81,17 @@ def test_bad_folders(tmp_path):
     (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing else")
     with pytest.raises(TableError, match=r"b\.parquet is damaged"):
         whole(tmp_path)
+
+
+def test_files_that_hold_nothing_are_left_out_and_named(tmp_path):
+    for name in ("a.csv", "b.csv.gz", "c.parquet"):
+        (tmp_path / name).write_bytes(gzip.compress(b"") if name.endswith("gz") else b"")
+    with pytest.raises(TableError, match="has only files that hold nothing"):
+        whole(tmp_path)
+    pq.write_table(pa.table({"a": [1, 2]}), tmp_path / "d.parquet")
+    source, rows = whole(tmp_path)
+    assert rows["a"].to_pylist() == [1, 2]
+    assert source.notes == ["3 files that hold nothing were left out: 'a.csv', 'b.csv.gz', 'c.parquet'."]
 
 
 def test_columns_whose_types_have_nothing_in_common_are_left_out(tmp_path):

@@ -81,8 +81,24 @@ def test_two_files_are_one_table_of_what_both_have(tmp_path):
     assert (rows.rule.n_positive, rows.rule.n_unlabelled) == (30, 70)
     np.testing.assert_array_equal(rows.number, [*range(1, 31), *range(1, 71)])
     assert rows.table["a"].to_pylist()[:1] == ["1"]  # text and numbers meet as text
+    assert rows.table["c"].to_pylist()[-1] == "2021-05-05"
     with pytest.raises(TableError, match="no column in common"):
         Pair(open_table(tmp_path / "p.csv"), labelled(tmp_path / "t.parquet", 10))
+
+
+def test_names_that_differ_in_case_or_blanks_only_are_one_where_that_is_clear(tmp_path):
+    (tmp_path / "p.csv").write_text("Amount EUR,Id,AGE,Age,when\n" + "1,2,3,4,5\n" * 3)
+    (tmp_path / "u.csv").write_text("id,age,amount_eur,when\n" + "20,30,10,50\n" * 2)
+    pair = Pair(open_table(tmp_path / "p.csv"), open_table(tmp_path / "u.csv"))
+    assert pair.names == ["amount_eur", "id", "when", Pair.LABEL]  # as the pool has them; 'age' may be AGE or Age
+    assert pair.notes == [
+        "columns whose names differ only in case, blanks, - or _ are taken as one: 'Amount EUR' as 'amount_eur', 'Id' "
+        "as 'id'; give them other names if they are not the same.",
+        f"left out, because {tmp_path / 'p.csv'} does not have them: 'age'.",
+        f"left out, because {tmp_path / 'u.csv'} does not have them: 'AGE', 'Age'.",
+    ]
+    rows = pa.Table.from_batches(pair.batches(["id", "amount_eur"])).to_pydict()
+    assert rows == {"id": ["2"] * 3 + ["20"] * 2, "amount_eur": ["1"] * 3 + ["10"] * 2}
 
 
 # -- leaks -------------------------------------------------------------------------------------------------------------

@@ -109,24 +109,10 @@ app.callback(help=as_help(_main.__doc__))(_main)
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command; the exit status is returned, and nothing but one sentence is printed about an error."""
     try:
-        status = _run(arguments)
-        sys.stdout.flush()
-        return status
-    except BrokenPipeError:  # the reader of our output has left, for example `| head`
-        _give_up()
-        return 0
-    except OSError as error:  # the output cannot take what was printed: a full disk
-        _give_up()
-        with suppress(OSError, ValueError):
-            print(f"purely: the standard output cannot be written: {reason(error)}.", file=sys.stderr)
-        return 1
-
-
-def _run(arguments: Sequence[str] | None) -> int:
-    try:
         status = typer.main.get_command(app).main(
             args=None if arguments is None else list(arguments), prog_name="purely", standalone_mode=False
         )
+        sys.stdout.flush()
         return int(status) if isinstance(status, int) else 0
     except ClickError as error:
         text = io.StringIO()
@@ -135,6 +121,14 @@ def _run(arguments: Sequence[str] | None) -> int:
         return int(error.exit_code)
     except (typer.Abort, KeyboardInterrupt):
         return 130
+    except BrokenPipeError:  # the reader of our output has left, for example `| head`
+        _give_up()
+        return 0
+    except OSError as error:  # the output cannot take what was printed: a full disk
+        _give_up()
+        with suppress(OSError, ValueError):
+            print(f"purely: the standard output cannot be written: {reason(error)}.", file=sys.stderr)
+        return 1
 
 
 def _give_up() -> None:

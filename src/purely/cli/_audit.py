@@ -109,7 +109,9 @@ def _read(
     sheets: Annotated[list[Path], o.argument("SHEET...", "Sheets with labels, in the order drawn.")],
     *,
     out: Annotated[Path | None, o.output("MODEL", "Write the recalibrated model.")] = None,
-    model: Annotated[Path | None, o.option("MODEL", "The audited model.  [default: where it was]")] = None,
+    model: Annotated[
+        Path | None, o.option("MODEL", "The audited model.  [default: where it was]", "--model", "-m")
+    ] = None,
     threshold: Annotated[float | None, o.share("Probability above which a row counts.  [default: the model's]")] = None,
     precision: Annotated[float | None, o.share("Find the threshold that keeps this precision.")] = None,
     confidence: Annotated[float, o.share("Confidence in that precision.")] = 0.9,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,12 +17,13 @@ from numpy.typing import NDArray
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
 from purely.files import STDIN, is_same_file, is_stream, replacing, shown
-from purely.label_words import find_meaning
+from purely.label_words import find_meaning, says
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
+from purely.tables.errors import listed
 from purely.tables.labels import LabelValues
-from purely.tables.leaks import find_leaks, said_of_leaks
+from purely.tables.leaks import Copies, Leak, count_copies, find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
 from purely.typing import Indices, Matrix
@@ -29,16 +33,20 @@ if TYPE_CHECKING:  # most commands draw nothing
 
 #: Names of label columns that are taken without being asked for.
 USUAL_LABELS = ("label", "y")
+#: Words in the names of other columns that may hold labels.
+LABEL_NAMES = re.compile(
+    r"(?<![a-z])(label|class|klasse|target|status|outcome|fraud|betrug|flag|churn|is)(l?ed|s)?(?![a-z])", re.IGNORECASE
+)
 #: The fewest rows of a kind that anything can be learnt from; fewer positives than the second are worth a note.
 FEWEST, FEW = 10, 100
 #: What the first bytes of a file that may be replaced are, by the output's ending.
 SIGNATURES = {
-    (".parquet", ".pq"): (b"PAR1",),
-    (".onnx",): (b"\x08",),  # the version of the format comes first
-    (".png",): (b"\x89PNG",),
-    (".pdf",): (b"%PDF",),
-    (".svg",): (b"<?xml", b"<svg"),
-    (".html", ".htm"): (b"<!DOCTYPE html", b"<!doctype html", b"<html"),
+    **dict.fromkeys((".parquet", ".pq"), (b"PAR1",)),
+    ".onnx": (b"\x08",),  # the version of the format comes first
+    ".png": (b"\x89PNG",),
+    ".pdf": (b"%PDF",),
+    ".svg": (b"<?xml", b"<svg"),
+    **dict.fromkeys((".html", ".htm"), (b"<!DOCTYPE html", b"<!doctype html", b"<html")),
 }
 
 
@@ -60,6 +68,10 @@ class TrainingData:
         With the counts of the whole file.
     source : TableSource
     scenario : {"case-control", "single-sample"}
+    leaks : list of Leak
+        Columns that may know the label.
+    copies : Copies
+        Rows that are equal in every feature.
     """
 
     X: Matrix
@@ -70,6 +82,8 @@ class TrainingData:
     rule: LabelRule
     source: TableSource
     scenario: Scenario
+    leaks: list[Leak]
+    copies: Copies
 
     @property
     def n_rows(self) -> int:
@@ -141,11 +155,39 @@ def load_training(
     encoder.origin_ = Origin(files.name, sum(rule.counts.values()), negative=rule.negative, ids=ids)
     if not isinstance(source, Pair):
         encoder.origin_ = replace(encoder.origin_, label=label, positive=rule.positive)
-    leaks = find_leaks(X, rows.positive, encoder, session.seed) if warn else []
-    if leaks:
+    leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(X, rows.positive)
+    if leaks and warn:
         session.note(said_of_leaks(leaks))
-    scenario = _scenario(session, sampling.scenario, files)
-    return TrainingData(X, rows.positive.astype(np.intp), rows.table, rows.number, encoder, rule, source, scenario)
+    if sampling.scenario is None and files.pool is None and warn:
+        session.note(
+            "the unlabelled rows are taken as a sample of the whole population (case-control). If the labelled rows "
+            "were found among the rows of this file, as reported frauds are, add --scenario single-sample."
+        )
+    scenario: Scenario = (sampling.scenario or o.Scenario.case_control).value
+    y = rows.positive.astype(np.intp)
+    data = TrainingData(X, y, rows.table, rows.number, encoder, rule, source, scenario, leaks, copies)
+    session.note(*_said_of_kinds(data))
+    return data
+
+
+def _said_of_kinds(data: TrainingData) -> list[str]:
+    """What to look at where positives and pool look exchanged or mixed, a sentence each."""
+    rule, copies, (positives, unlabelled), said = data.rule, data.copies, data.used, []
+    if rule.n_unlabelled < rule.n_positive:
+        n = f"{rule.n_positive:,} rows, and the second, the pool, only {rule.n_unlabelled:,}"
+        said.append(
+            f"the first file, which holds the positives, has {n}: if that is the wrong way round, exchange the files."
+            if isinstance(data.source, Pair)
+            else "there are fewer unlabelled rows than positives; usually the pool is much larger."
+        )
+    # where rows of one kind repeat each other, the columns tell few rows apart: then copies are no sign
+    if copies.shared / positives > 2.0 * copies.unlabelled / unlabelled:
+        said.append(
+            f"{copies.shared:,} of {positives:,} labelled rows equal unlabelled ones in all columns that are used. If "
+            "they are the same records, they will be on the list of 'purely predict'. If the unlabelled rows are what "
+            "is left after labelling (single-sample), delete them there first."
+        )
+    return said
 
 
 def find_label(source: TableSource, asked: str | None) -> str:
@@ -159,26 +201,45 @@ def find_label(source: TableSource, asked: str | None) -> str:
         return asked
     if found := [name for name in USUAL_LABELS if name in source.names]:
         return found[0]
-    likely = " or ".join(repr(shown(name)) for name in _likely_labels(source))
-    tell = f"likely it is {likely}." if likely else source.nearest("")
+    tell = _offered(source) or source.nearest("")
     raise CommandError(f"which column of {source.name} holds the labels? Name it with --label; {tell}", 2)
 
 
-def _likely_labels(source: TableSource) -> list[str]:
-    """Columns that read like labels in the first rows: positives in a minority, the others empty or saying no."""
-    batch = next(source.batches(), None)
-    found = []
+def _offered(source: TableSource) -> str:
+    """A half-sentence about the columns that may hold the labels, by the first rows; empty where none looks so.
+
+    Sure are those with positives in a minority and the others empty or saying no; others have a label's name, or few
+    words.
+    """
+    batch = next(source.batches(), None) if len(source.names) > 1 else None
+    likely, named, short = dict[str, str](), dict[str, str](), dict[str, str]()
     for name, column in zip(source.names, [] if batch is None else batch.columns, strict=False):
-        values = LabelValues(name, most=3)
-        try:
+        values = LabelValues(name)
+        with suppress(ValueError):  # too many values, or none that can be labels
             values.read(column)
-            present = [v for v, n in values.spelt().items() if n]
+            present = [value for value, n in values.spelt().items() if n]
+            has_name, words = LABEL_NAMES.search(name) is not None, [value for value in present if value]
+            said = f"{shown(name)!r} (with {listed(words, 4)})"
+            if has_name and len(present) > 1:
+                named[name] = said
+            elif 2 <= len(words) <= 3 and all(says(word) == "other" and not _is_number(word) for word in words):
+                short[name] = said
             meaning = find_meaning(present)
-        except ValueError:
-            continue
-        if not meaning.guessed and 2 * values.spelt()[meaning.positive] < sum(values.counts):
-            found.append(name)
-    return found[:3]
+            if not meaning.guessed and 2 * values.spelt()[meaning.positive] < sum(values.counts):
+                likely[name] = repr(shown(name))
+    sure = [said for name, said in likely.items() if name in named] or list(likely.values())
+    if sure:
+        return f"likely it is {' or '.join(sure[:3])}."
+    unsure = list((named or short).values())
+    return (
+        f"perhaps it is {' or '.join(unsure[:2])}; say with --positive which value marks positives." if unsure else ""
+    )
+
+
+def _is_number(word: str) -> bool:
+    with suppress(ValueError):
+        return math.isfinite(float(word.replace(",", ".")))
+    return False
 
 
 def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: Sequence[str]) -> list[str]:
@@ -191,16 +252,6 @@ def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: 
     if not columns:
         raise CommandError(f"{source.name} has no column left to learn from.")
     return columns
-
-
-def _scenario(session: Session, asked: o.Scenario | None, files: o.Files) -> Scenario:
-    """What the unlabelled rows are; said where nobody has."""
-    if asked is None and files.pool is None:
-        session.note(
-            "the unlabelled rows are taken as a sample of the whole population (case-control). If the labelled rows "
-            "were found among the rows of this file, as reported frauds are, add --scenario single-sample."
-        )
-    return "single-sample" if asked == o.Scenario.single_sample else "case-control"
 
 
 def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Sequence[str], force: bool) -> None:
@@ -225,7 +276,7 @@ def check_output(out: Path | None, inputs: Sequence[Path | None], *, endings: Se
         raise CommandError(f"the output {name!r} must end in {', '.join(endings)}.", 2)
     if not endings and ending in (".csv", ".tsv", ".txt", ".parquet", ".npz", ".html", ".xlsx"):
         raise CommandError(f"{name!r} is named like a table; name the model for example {out.stem + '.purely'!r}.")
-    if not force and out.is_file() and out.stat().st_size and not _is_of_its_kind(out, ending, model=not endings):
+    if not force and out.is_file() and out.stat().st_size and not (_is_of(out, ending) if endings else is_model(out)):
         kind = "a model" if not endings else f"a {ending.removeprefix('.')} file"
         raise CommandError(f"{name!r} exists and is not {kind}; name another file, or replace it with --force.")
 
@@ -239,16 +290,18 @@ def save_picture(display: Display, path: Path) -> None:
         display.plot().figure_.savefig(partial, format=path.suffix.lower().removeprefix("."), dpi=150)
 
 
-def _is_of_its_kind(path: Path, ending: str, *, model: bool) -> bool:
-    if model:
-        try:
-            describe(path)
-        except ModelFileError:
-            return False
-        return True
+def is_model(path: Path) -> bool:
+    """Whether a file holds a model."""
+    try:
+        return path.is_file() and bool(describe(path))
+    except ModelFileError:
+        return False
+
+
+def _is_of(path: Path, ending: str) -> bool:
+    """Whether a file begins as files of an ending do."""
     with path.open("rb") as stream:
         start = stream.read(4096)
-    for endings, signatures in SIGNATURES.items():
-        if ending in endings:
-            return start.startswith(signatures)
+    if ending in SIGNATURES:
+        return start.startswith(SIGNATURES[ending])
     return b"\x00" not in start and start[:4] not in (b"%PDF", b"PAR1")

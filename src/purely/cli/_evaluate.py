@@ -21,7 +21,7 @@ from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
 from purely.cli._data import find_label
 from purely.cli._scoring import ScoredFile, load_model
-from purely.cli._session import CommandError, Session, cells, command, known, three_digits
+from purely.cli._session import CommandError, Session, cells, command, known, said_of_prior, three_digits
 from purely.crossfit import out_of_fold
 from purely.files import shown
 from purely.labels import Scenario
@@ -177,10 +177,10 @@ def true_metrics(truth: Mask, probability: Floats, threshold: float, weight: Flo
 
 
 def _print(session: Session, report: PUReport, compared: dict[str, dict[str, float]], rule: LabelRule) -> None:
-    prior = report.class_prior
     session.say(
         str(rule),
-        f"class prior {prior.value:.3f} [{prior.low:.3f}, {prior.high:.3f}], threshold {report.threshold:g}",
+        f"class prior   {said_of_prior(report.class_prior)}",
+        f"threshold     {report.threshold:g}",
         "",
     )
     level = next(iter(report.estimates.values())).level

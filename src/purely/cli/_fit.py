@@ -39,7 +39,7 @@ def app(
     files: o.Files,
     *,
     out: Annotated[Path, o.output("MODEL", "Model file to write.")],
-    sampling: o.Learning,
+    sampling: o.Sampling,
     size: Annotated[Size, typer.Option(help="How much is trained, see above.")] = Size.auto,
     class_prior: o.ClassPrior = None,
     resume: Annotated[bool, o.flag("--resume", "Continue a fit that was killed.")] = False,

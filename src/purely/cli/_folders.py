@@ -26,6 +26,7 @@ from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, explain, percent
 from purely.files import FileError, shown, sweep
 from purely.progress import track
+from purely.tables.errors import EmptyTableError, said_of_empty
 from purely.tables.folder import PlacedFile, find_files
 from purely.tables.formats import COMPRESSIONS
 from purely.tables.source import PlacedSource
@@ -86,6 +87,8 @@ class FileScores:
         Values that the model could not use, by column.
     error : str
         Why there are no scores; empty where there are.
+    nothing : bool
+        Whether the file holds nothing at all, not even names of columns: then nothing is written.
     """
 
     place: str
@@ -93,6 +96,7 @@ class FileScores:
     unseen: dict[str, int] = field(default_factory=dict)
     unreadable: dict[str, int] = field(default_factory=dict)
     error: str = ""
+    nothing: bool = False
 
 
 def output_of(file: PlacedFile, out: Path) -> Path:
@@ -187,7 +191,7 @@ class Journal:
 
     def add(self, scores: FileScores, file: PlacedFile, partial: Path) -> None:
         """Note a file whose scores are whole and not yet in their place."""
-        known = {name: value for name, value in asdict(scores).items() if name != "error"}
+        known = {name: value for name, value in asdict(scores).items() if name not in ("error", "nothing")}
         entry = {"fingerprint": self.fingerprint, **known, "input": _stamp(file.path), "output": _stamp(partial)}
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         try:
@@ -214,10 +218,15 @@ def _scorer(model: Path, exact: bool, promised: bool, stamp: tuple[int, ...]) ->
 
 def score_file(task: FolderTask, file: PlacedFile, out: Path, journal: Journal) -> FileScores:
     """Score one file; what is wrong with it is said in the result."""
+    name = str(file.place)
     try:
         return _write_scores(task, file, out, journal)
     except Exception as error:
-        name, sentence = str(file.place), explain(error)
+        sentence = explain(error)
+        if isinstance(error, EmptyTableError):
+            if not out.exists():
+                return FileScores(name, Tally(task.threshold), nothing=True)
+            sentence = f"{name} is empty now, and {shown(out, 120)!r} has scores of what it held; delete them."
         return FileScores(name, Tally(0.5), error=sentence if name in sentence else f"{shown(name, 120)}: {sentence}")
 
 
@@ -237,6 +246,10 @@ def _write_scores(task: FolderTask, file: PlacedFile, out: Path, journal: Journa
 
 
 def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileScores], before: int) -> None:
+    session.note(*said_of_empty(sorted(scores.place for scores in found if scores.nothing)))
+    found = [scores for scores in found if not scores.nothing]
+    if not found:
+        raise CommandError("the folder has only files that hold nothing.")
     failed = [scores for scores in found if scores.error]
     whole = Tally.sum([scores.tally for scores in found if not scores.error])
     for scores in found:
@@ -254,9 +267,10 @@ def _say(session: Session, task: FolderTask, scorer: Scorer, found: list[FileSco
             f"{len(failed):,} of {len(found):,} files could not be scored; {others}the same command does the rest once "
             f"these are mended: {listed}{more}"
         )
+    share = percent(whole.positive / max(1, whole.rows))
     session.say(
-        f"{len(found):,} files, {whole.rows:,} rows scored{scorer.kind}; {whole.positive:,} "
-        f"({percent(whole.positive / max(1, whole.rows))}) have a probability above {whole.threshold:.4g}.",
+        f"{len(found):,} {'file' if len(found) == 1 else 'files'}, {whole.rows:,} rows scored{scorer.kind}; "
+        f"{whole.positive:,} ({share}) have a probability above {whole.threshold:.4g}.",
         f"The scores are in the folder {task.out}",
     )
     counts = {"files": len(found), "files_before": before, "out": task.out}

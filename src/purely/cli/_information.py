@@ -19,7 +19,7 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     class_prior: o.ClassPrior = None,
     ranking: Annotated[bool, typer.Option("--ranking/--no-ranking", help="Also rank the columns.")] = True,
     top: Annotated[int, typer.Option(min=1, help="Columns to rank: those of most information alone.")] = 20,

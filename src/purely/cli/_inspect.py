@@ -8,7 +8,7 @@ from purely.cli import _options as o
 from purely.cli._data import load_training
 from purely.cli._session import Session, command, percent
 from purely.files import shown
-from purely.tables.leaks import count_copies, count_empty, find_leaks
+from purely.tables.leaks import count_empty
 from purely.tables.source import Pair
 
 #: Columns that are listed on the terminal.
@@ -29,9 +29,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
       purely inspect positives.csv pool.csv
     """
     data = load_training(session, files, reading, sampling, warn=False)
-    rule, report, positive = data.rule, data.encoder.report_, data.y == 1
-    leaks = find_leaks(data.X, positive, data.encoder, session.seed)
-    copies = count_copies(data.X, positive)
+    rule, report, copies = data.rule, data.encoder.report_, data.copies
     empty = count_empty(data.table.drop_columns(rule.column))
     how = f"--positive {rule.positive}" if rule.explicit else "a guess" if rule.guessed else "recognised"
     missing = f" ({rule.n_missing:,} with an empty label)" if rule.n_missing else ""
@@ -67,21 +65,13 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
     )
     if len(report.columns) > MOST_LISTED:
         session.say(f"... and {len(report.columns) - MOST_LISTED} columns more (--json lists all)")
-    for leak in leaks:
+    for leak in data.leaks:
         session.note(
             f"column {shown(leak.column)!r} {leak.sign}. If that is because of the label, leave it out: --drop "
             f"{shlex.quote(shown(leak.column))}"
         )
-    if copies.shared:
-        session.note(
-            "labelled rows equal unlabelled ones in all columns that are used. If they are the same records, they "
-            "will be on the list of 'purely predict'. If the unlabelled rows are what is left after labelling "
-            "(single-sample), delete them there first."
-        )
     if data.sampled:
         session.note(f"columns were judged by {data.y.size:,} rows drawn at random; --max-rows changes that.")
-    if rule.n_unlabelled < rule.n_positive:
-        session.note("there are fewer unlabelled rows than positives; usually the pool is much larger.")
     names = ("name", "kind", "n_features", "n_missing", "action")
     columns = [{name: getattr(c, name) for name in names} for c in report.columns]
     session.finish(
@@ -89,7 +79,7 @@ def app(session: Session, files: o.Files, sampling: o.Sampling, reading: o.Readi
             **data.summary(),
             "columns": columns,
             "sparse": report.sparse,
-            "leaks": {leak.column: leak.sign for leak in leaks},
+            "leaks": {leak.column: leak.sign for leak in data.leaks},
             "copies": vars(copies),
             "empty": empty,
         }

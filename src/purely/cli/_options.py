@@ -58,7 +58,8 @@ def argument(metavar: str, help: str) -> ArgumentInfo:
 
 _KNOWN = "CSV, TSV, Parquet, Arrow, LIBSVM, NPZ or Excel, or a folder; - is the standard input."
 Table = Annotated[Path, argument("FILE", _KNOWN)]
-Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written.")]
+Model = Annotated[Path, argument("MODEL", "What 'purely fit' has written; -m MODEL says the same.")]
+ModelOption = Annotated[Path | None, option("MODEL", "What 'purely fit' has written.", "--model", "-m")]
 Force = Annotated[bool, flag("--force", "Replace an existing file of another kind.")]
 EscapeFormulas = Annotated[
     bool, flag("--escape-formulas", "Put ' before texts that a spreadsheet would take for formulas.")
@@ -149,7 +150,7 @@ class Labelling:
 
 @dataclass(frozen=True)
 class Sampling(Labelling):
-    """Which columns play a part of their own, and how many rows are used."""
+    """Which columns play a part of their own, how many rows are used, and what the unlabelled rows are."""
 
     id: Annotated[
         list[str] | None, option("COLUMN", "Copied to the output, not used for learning; may be given several times.")
@@ -163,11 +164,4 @@ class Sampling(Labelling):
             help="Most unlabelled rows that are used, drawn at random from more; as many positives.",
         ),
     ] = 50_000
-    scenario: Scenario | None = Scenario.case_control
-
-
-@dataclass(frozen=True)
-class Learning(Sampling):
-    """The same, and what the unlabelled rows are."""
-
     scenario: ScenarioOption = None

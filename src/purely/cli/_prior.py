@@ -30,7 +30,7 @@ METHODS = {
 #: What the rows are in each scenario.
 POPULATION = {
     "case-control": "the pool is a sample of it",
-    "single-sample": "labelled and unlabelled rows together are a sample of it",
+    "single-sample": "labelled and unlabelled rows are one sample of it; 'in the pool' counts the unlabelled ones",
 }
 Method = StrEnum("Method", {name.replace("-", "_"): name for name in METHODS})  # type: ignore[misc]
 
@@ -40,7 +40,7 @@ def app(
     session: Session,
     files: o.Files,
     *,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     method: Annotated[
         list[Method] | None,
         o.option("NAME", f"One of {', '.join(METHODS)}; may be given several times.  [default: recommended]"),
@@ -62,14 +62,14 @@ def app(
     pool = data.rule.n_unlabelled
     session.say(data.line(), "")
     session.table(
-        ["method", "at most", "estimate", "interval", "rows of the pool"],
+        ["method", "at most", "estimate", "interval", "in the pool"],
         [
             [
                 each["method"],
                 percent(each["upper_bound"]),
                 percent(each["class_prior"]),
                 f"{percent(each['interval'][0])} to {percent(each['interval'][1])}",
-                f"{each['unlabelled_prior'] * pool:,.0f}",
+                f"{each['unlabelled_prior'] * pool:,.0f} ({percent(each['unlabelled_prior'])})",
             ]
             for each in found
         ],

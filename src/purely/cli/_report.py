@@ -13,45 +13,47 @@ import typer
 
 from purely.cli import _options as o
 from purely.cli._audit import load_audited, read_result
-from purely.cli._data import TrainingData, check_output, load_training
+from purely.cli._data import TrainingData, check_output, is_model, load_training
 from purely.cli._scoring import Scorer, load_model
 from purely.cli._session import CommandError, Session, command
 from purely.cli._sheet import read_design
 from purely.explain import column_of_features
-from purely.files import replacing, shown
+from purely.files import replacing
+from purely.tables.errors import refuse_absent
 from purely.typing import Frame
 
 
 @command(max_rows=10_000)
 def app(
     session: Session,
-    files: o.Files,
+    paths: Annotated[list[Path], o.argument("[MODEL] FILE [POOL]", "A model, if there is one; then as in 'fit'.")],
     *,
     out: Annotated[Path, o.output("HTML", "Report to write.")],
-    model: Annotated[Path | None, o.option("MODEL", "What 'purely fit' has written.", "--model", "-m")] = None,
+    model: o.ModelOption = None,
     audit: Annotated[
         list[Path] | None, o.option("SHEET", "Labels of an audit of the model; several for several rounds.")
     ] = None,
     title: Annotated[str | None, typer.Option(help="Title of the report.")] = None,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     force: o.Force = False,
     reading: o.Reading,
 ) -> None:
     """Everything on one page: an HTML file that needs nothing else.
 
     Information, prior, representation, probabilities, thresholds, top records,
-    checks of the assumptions. With --model, that model is reported on; otherwise
+    checks of the assumptions. If a model is named, it is reported on; otherwise
     one is fitted. With --audit, the page says what the labels of an audit have
     changed (see 'purely audit'), and reports on the model that was audited.
 
     For example:
       purely report customers.csv --label fraud -o report.html
-      purely report customers.csv --label fraud -m fraud.purely -o report.html
+      purely report fraud.purely customers.csv -o report.html
       purely report customers.csv --label fraud --audit sheet.csv -o report.html
       purely report positives.csv pool.csv -o report.html
     """
     from purely.report import make_report  # needs jinja2, which is an extra of its own
 
+    model, files = _model_and_files(paths, model)
     sheets = audit or []
     check_output(out, [*files.paths, model, *sheets], endings=(".html", ".htm"), force=force)
     with replacing(out):
@@ -68,10 +70,7 @@ def app(
         X, encoder = data.X, data.encoder
         if fitted is not None:
             encoder = fitted.encoder
-            if absent := [name for name in encoder.columns_ if name not in data.table.column_names]:
-                raise CommandError(
-                    f"{shown(model, 120)!r} does not fit this file: it needs the column {shown(absent[0])!r}."
-                )
+            refuse_absent(encoder.columns_, data.table.column_names, data.source.name, data.source.nearest)
             X = encoder.transform(data.table)
         with session.step("Making the report") as step:
             report = make_report(
@@ -107,9 +106,20 @@ def app(
     session.finish({**data.summary(), "answers": report.answers, "out": str(out)})
 
 
+def _model_and_files(paths: list[Path], model: Path | None) -> tuple[Path | None, o.Files]:
+    """A model may come first, as in the other commands; then one file or two."""
+    if model is None and is_model(paths[0]):
+        model, *paths = paths
+    if not 1 <= len(paths) <= 2:
+        raise CommandError("name a model, if there is one, and then one file, or positives and pool.", 2)
+    return model, o.Files(*paths)
+
+
 def _as_fitted(asked: o.Sampling, fitted: Scorer, files: o.Files) -> o.Sampling:
-    """Label and ids as in the fit, where nothing else is asked for."""
+    """Label, ids and scenario as in the fit, where nothing else is asked for."""
     origin = fitted.origin
+    if asked.scenario is None and hasattr(fitted.classifier, "scenario"):
+        asked = replace(asked, scenario=o.Scenario(fitted.classifier.scenario))
     asked = asked.as_in(origin, [origin.label or ""] if files.pool is None else [])
     return replace(asked, id=asked.id or (list(origin.ids) if files.name == origin.file else None))
 

@@ -28,7 +28,7 @@ def app(
     files: o.Files,
     *,
     out: o.OutTable,
-    sampling: o.Learning,
+    sampling: o.Sampling,
     components: Annotated[int, typer.Option(min=1, max=1000, help="Components.")] = 2,
     plot: Annotated[Path | None, typer.Option(metavar="PNG", help="Draw the first two components.")] = None,
     epochs: Annotated[int, typer.Option(min=1, help="Longest training.")] = 200,

@@ -21,6 +21,7 @@ from purely.crossfit import model_says
 from purely.files import shown
 from purely.progress import Bar
 from purely.tables import Encoded, LabelRule, Origin, TableEncoder, TableSource, find_label_rule
+from purely.tables.errors import refuse_absent
 from purely.tables.labels import LabelValues
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Indices
@@ -98,13 +99,7 @@ class Scorer:
     def score(self, source: TableSource, extra: Sequence[str], step: Bar | None = None) -> Iterator[Scored]:
         """Batches in the file's order, scored; `extra` columns are read too, and `step` is told how far it has come."""
         n_before, start, bar = self.n_rows, time.perf_counter(), step or Bar()
-        absent = [name for name in self.encoder.columns_ if name not in set(source.names)]
-        if absent:
-            several = f" and {len(absent) - 1} more" if len(absent) > 1 else ""
-            raise CommandError(
-                f"{source.name} has no column {shown(absent[0])!r}{several}, which the model was trained on "
-                f"({len(self.encoder.columns_)} columns); {source.nearest(absent[0])}"
-            )
+        refuse_absent(self.encoder.columns_, set(source.names), source.name, source.nearest)
         columns = list(dict.fromkeys([*extra, *self.encoder.columns_]))
         with one_blas_thread():
             numbered = ((batch, source.first) for batch in source.batches(columns))

@@ -102,18 +102,31 @@ class Session:
         """Print lines for a person; nothing with --quiet or --json."""
         if not (self.quiet or self.json):
             for line in lines:
-                print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, ""))
+                # what follows a word and two blanks or more stands in a column of its own
+                column = re.match(r"\S.*?\s{2,}", line)
+                indent = " " * column.end() if column and 2 * column.end() <= _columns() else ""
+                print(printable(line) if cell_len(line) <= _columns() else _wrapped(line, indent))
 
     def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, text_columns: int = 1) -> None:
-        """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers."""
-        made = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="")
+        """Print a table that fits the terminal; the first columns are text and wrapped, the others numbers.
+
+        Where the terminal is too narrow even so, each row becomes lines, one for a cell.
+        """
+        made, needed = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style=""), 3 * (len(head) - 1)
         for j, column in enumerate(zip(head, *rows, strict=True)):
+            text, cells = j < text_columns, [shown(cell, 500) for cell in column]
             # text may be wrapped between words, unless these are longer than words are
-            least = min(24, max(cell_len(word) for cell in column for word in shown(cell, 500).split() or [""]))
-            text = j < text_columns
-            made.add_column(
-                Text(shown(head[j], 500)), justify="left" if text else "right", no_wrap=not text, min_width=least
+            words = [word for cell in cells for word in cell.split()] if text else cells
+            least = min(24, max(map(cell_len, words), default=0)) if text else max(map(cell_len, words))
+            needed += least
+            made.add_column(Text(cells[0]), justify="left" if text else "right", no_wrap=not text, min_width=least)
+        if needed > _columns():
+            lines = (
+                [row[0], *(f"  {h}: {c}" if h else f"  {c}" for h, c in zip(head[1:], row[1:], strict=True))]
+                for row in rows
             )
+            self.say(*(_wrapped(shown(line, 500), "    ") for row in lines for line in row))
+            return
         for row in rows:
             made.add_row(*(Text(shown(cell, 500)) for cell in row))
         drawn = io.StringIO()
@@ -156,12 +169,23 @@ class Session:
 
 
 class Command(TyperCommand):
-    """A command whose help names its arguments as they are typed, without marks of typer's own."""
+    """A command whose help names its arguments as they are typed, without marks of typer's own.
+
+    A model that is named by its place, as the first argument, may be named with -m or --model as well.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the arguments, a model named with -m before the others."""
+        if any(p.name == "model" and p.param_type_name == "argument" for p in self.params):
+            args = [part for arg in args for part in (arg.split("=", 1) if arg.startswith("--model=") else [arg])]
+            at = next((k for k, arg in enumerate(args[:-1]) if arg in ("-m", "--model")), None)
+            args = args if at is None else [args[at + 1], *args[:at], *args[at + 2 :]]
+        return list(super().parse_args(ctx, args))
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """The words of the usage line."""
         pieces = super().collect_usage_pieces(ctx)
-        return [piece.replace("{", "").replace("}", "").replace("......", "...") for piece in pieces]
+        return [re.sub(r"\{(.*)\}(\.\.\.)?", r"\1", piece) for piece in pieces]
 
     def get_help(self, ctx: Any) -> str:
         """The whole help."""
@@ -313,9 +337,9 @@ def three_digits(value: float) -> str:
 
 def said_of_prior(prior: Prior) -> str:
     """The class prior for a line: the bound first where the data determine no value."""
+    value, between = percent(prior.value), f"{percent(prior.low)} to {percent(prior.high)}"
     if prior.known:
-        return f"{percent(prior.value)}, as given"
-    between = f"between {percent(prior.low)} and {percent(prior.high)}"
+        return f"{value} of the population, as given"
     if prior.determined:
-        return f"{percent(prior.value)}, {between} ({prior.level:.0%} interval)"
-    return f"at most {percent(prior.upper_bound or prior.high)} (estimate {percent(prior.value)}, {between})"
+        return f"{value} of the population, {between} ({prior.level:.0%} interval)"
+    return f"at most {percent(prior.upper_bound or prior.high)} of the population (estimate {value}, {between})"

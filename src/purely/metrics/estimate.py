@@ -286,7 +286,7 @@ class Evaluation:
             else "The labelled positives are a random sample of all positives and the unlabelled rows a random sample "
             "of the population"
         )
-        prior = "; no class prior is needed." if self.prior is None else f", whose class prior is {self.prior}."
+        prior = "; no class prior is needed." if self.prior is None else f". The class prior is {self.prior}."
         return sentence + prior
 
 

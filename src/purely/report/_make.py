@@ -7,14 +7,16 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline
 
 from purely.audit import AuditResult
 from purely.checks import RandomState, draw_seed
 from purely.exceptions import OverfittingWarning, PurelyWarning
+from purely.explain import column_of_features
 from purely.files import replacing
 from purely.labels import Scenario
 from purely.notebook import html_table
@@ -24,7 +26,7 @@ from purely.report._audit import audit_checks, find_ranges, read_findings
 from purely.report._checks import run_checks
 from purely.report._data import Answer, Records, read_table
 from purely.report._page import import_jinja, render
-from purely.typing import Estimator, Matrix
+from purely.typing import Estimator, Frame, Matrix
 
 __all__ = ["Report", "make_report"]
 
@@ -120,7 +122,8 @@ def make_report(
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (n, d)
-        Numbers, without missing values.
+        Numbers, without missing values; or a frame of any columns, where `model` is a pipeline that begins with a
+        :class:`purely.tables.TableEncoder`.
     y : array-like of shape (n,)
         1 for labelled positives, 0 for unlabelled rows; at least two of each.
     model : fitted classifier, optional
@@ -179,6 +182,10 @@ def make_report(
         raise ValueError("an audit is of one model: give it too, model=, because a new one would differ.")
     if audit is not None and not isinstance(audit, AuditResult):
         raise TypeError(f"audit must be what purely.audit.read_audit returns; a {type(audit).__name__} was given.")
+    if isinstance(model, Pipeline) and hasattr(model[0], "feature_owner_"):
+        encoder, model = model[0], model[1:] if len(model) > 2 else model[-1]
+        records, groups = cast(Frame, X) if records is None else records, column_of_features(encoder)
+        X, feature_names, scaled = encoder.transform(X), list(encoder.get_feature_names_out()), encoder.scale
     seed = draw_seed(random_state) if not isinstance(random_state, (int, np.integer)) else int(random_state)
     table = read_table(X, y, feature_names, records, scenario, seed, row_numbers, scaled, groups)
     run = _Run(progress)

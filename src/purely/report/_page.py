@@ -16,6 +16,7 @@ import scipy.sparse as sp
 
 import purely
 from purely import plotting as pictures
+from purely.explain import four_digits
 from purely.notebook import as_json
 from purely.plotting.common import Display, PredictionDisplay
 from purely.plotting.style import import_matplotlib, number, percent, shortened
@@ -139,7 +140,7 @@ def _records(found: Findings, top: list[Answer]) -> dict[str, object]:
 
 def _text(value: object) -> str:
     if isinstance(value, (float, np.floating)):
-        return "" if np.isnan(value) else f"{value:.4g}"
+        return "" if np.isnan(value) else four_digits(float(value))
     return "" if value is None else shortened(str(value), _LONGEST_VALUE)
 
 

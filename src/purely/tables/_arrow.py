@@ -12,8 +12,6 @@ import pyarrow.parquet as pq
 
 from purely.tables.source import BATCH_ROWS, TableSource
 
-__all__ = ["ArrowSource"]
-
 
 class ArrowSource(TableSource):
     """A Parquet file (a row group is decoded at a time), an Arrow file or stream, or Feather of both versions."""

@@ -16,10 +16,9 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from purely.tables.errors import TableError, shown
+from purely.files import shown
+from purely.tables.errors import EmptyTableError, TableError
 from purely.tables.source import Stream, TableSource
-
-__all__ = ["CSVSource"]
 
 #: A record has to fit into one block; delimiter and header are looked for in the first bytes, then in a whole block.
 BLOCK_BYTES, HEAD_BYTES = 1 << 24, 1 << 18
@@ -58,7 +57,7 @@ class CSVSource(TableSource):
         else:
             raise TableError(self._explain("straddling"))
         if not best.n_records:
-            raise TableError(f"{name} holds no text; a table with column names in its first line is needed.")
+            raise EmptyTableError(name)
         self.delimiter = best.delimiter
         names = self._column_names(best) if header else [f"c{j}" for j in range(1, len(best.first) + 1)]
         self._set_schema(pa.schema([(n, pa.string()) for n in names]))

@@ -10,10 +10,9 @@ from typing import IO
 
 import pyarrow as pa
 
-from purely.tables.errors import TableError, shown
+from purely.files import shown
+from purely.tables.errors import TableError
 from purely.tables.source import HeldTable
-
-__all__ = ["ExcelSource"]
 
 #: Rows that are held as Python objects at a time.
 BLOCK_ROWS = 1 << 13

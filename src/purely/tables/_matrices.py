@@ -11,11 +11,10 @@ import pyarrow as pa
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
-from purely.tables.errors import TableError, shown
+from purely.files import shown
+from purely.tables.errors import TableError
 from purely.tables.source import HeldTable, TableSource
 from purely.typing import Floats
-
-__all__ = ["LibsvmSource", "NPZSource"]
 
 #: A sparse row: pairs of index (from 0) and value.
 SPARSE = pa.list_(pa.struct([("index", pa.int32()), ("value", pa.float64())]))

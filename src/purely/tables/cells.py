@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from purely.files import shown
 from purely.typing import Floats
 
-__all__ = ["LARGEST", "Cells", "Guess", "Kind", "guess", "is_text", "plain", "read"]
-
 Kind = Literal["number", "boolean", "date", "category", "text", "vector", "sparse", "dropped"]
 
 #: Cells that stand for a missing value.

@@ -16,8 +16,6 @@ from purely.files import shown
 from purely.tables.cells import FORMS, LARGEST, Cells, Kind, guess, read
 from purely.typing import Floats, Matrix
 
-__all__ = ["ColumnPlan", "Settings", "encode_column", "fit_column", "read_column"]
-
 Places = NDArray[np.int64]
 
 #: Columns that vary by less are not scaled.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,12 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from purely.base import check_parameters, number, one_of, with_parameters
 from purely.exceptions import PurelyWarning
+from purely.files import shown
 from purely.tables.cells import Cells
 from purely.tables.columns import ColumnPlan, Settings, encode_column, fit_column, read_column
-from purely.tables.errors import TableError, nearest, refuse_twins, shown
+from purely.tables.errors import TableError, nearest, refuse_absent, refuse_twins
 from purely.typing import Indices, Matrix
-
-__all__ = ["Encoded", "EncodingReport", "Origin", "TableEncoder", "TableWarning"]
 
 #: More columns than this, or fewer non-zero entries than this share, and the matrix is sparse.
 DENSE_COLUMNS, DENSE_SHARE = 200, 0.2
@@ -303,10 +303,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _columns_of(self, X: Matrix) -> list[pa.Array]:
         table = as_table(X)
-        names, known = table.column_names, set(table.column_names)
-        if absent := [name for name in self.columns_ if name not in known]:
-            several = f" and {len(absent) - 1} more that the model uses" if len(absent) > 1 else " that the model uses"
-            raise TableError(f"the table has no column {shown(absent[0])!r}{several}; {nearest(absent[0], names)}")
+        names = table.column_names
+        refuse_absent(self.columns_, set(names), "the table", partial(nearest, known=names))
         return [_combined(table.column(name)) for name in self.columns_]
 
 

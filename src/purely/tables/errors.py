@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from purely.files import shown
-
-__all__ = ["TableError", "listed", "nearest", "refuse_twins", "shown", "similar"]
 
 #: How much a name must resemble another to be offered for it: one letter of five may differ, or two be swapped.
 RESEMBLANCE = 0.75
@@ -17,11 +16,25 @@ class TableError(ValueError):
     """A file or table that cannot be used; the message says which, where, and what to do about it."""
 
 
-def listed(names: Iterable[str], most: int = 5) -> str:
+class EmptyTableError(TableError):
+    """A file that holds nothing at all; in a folder of files it is passed over."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__(f"{file} is empty; a table with column names in its first line is needed.")
+        self.file = file
+
+
+def listed(names: Iterable[str], most: int = 5, width: int = 30) -> str:
     """The first few names, for a sentence."""
     found = list(names)
     rest = f" and {len(found) - most:,} more" if len(found) > most else ""
-    return ", ".join(repr(shown(name, 30)) for name in found[:most]) + rest
+    return ", ".join(repr(shown(name, width)) for name in found[:most]) + rest
+
+
+def said_of_empty(files: Sequence[str]) -> list[str]:
+    """A sentence about the files of a folder that hold nothing, where there are any."""
+    what = "file that holds nothing was" if len(files) == 1 else "files that hold nothing were"
+    return [f"{len(files):,} {what} left out: {listed(files, 3, 60)}."] if files else []
 
 
 def similar(name: str, known: Iterable[str]) -> str:
@@ -37,11 +50,16 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return similar(name, names) or f"it has: {listed(names, 8) or 'nothing'}."
 
 
+def refuse_absent(needed: Sequence[str], known: Collection[str], file: str, tell: Callable[[str], str]) -> None:
+    """Refuse a table without a column that a model needs; `tell` offers another for it."""
+    if absent := [name for name in needed if name not in known]:
+        lost = repr(shown(absent[0])) + (f" and {len(absent) - 1} more" if len(absent) > 1 else "")
+        of = f"which the model was trained on ({len(needed)} columns)"
+        raise TableError(f"{file} has no column {lost}, {of}; {tell(absent[0])}")
+
+
 def refuse_twins(names: Sequence[str], file: str) -> None:
     """Refuse a table in which two columns have the same name."""
-    met: set[str] = set()
-    for name in names:
-        if name in met:
-            twins = f"{names.count(name)} columns named {shown(name)!r}"
-            raise TableError(f"{file} has {twins}; give each a name of its own.")
-        met.add(name)
+    for name, n in Counter(names).most_common(1):
+        if n > 1:
+            raise TableError(f"{file} has {n} columns named {shown(name)!r}; give each a name of its own.")

@@ -15,11 +15,10 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import unquote
 
-from purely.tables.errors import TableError, shown
+from purely.files import shown
+from purely.tables.errors import TableError
 from purely.tables.formats import FORMATS, named_format
 from purely.tables.source import Joined, PlacedSource, TableSource
-
-__all__ = ["FolderSource", "PlacedFile", "find_files"]
 
 #: What stands for a missing value in a place.
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"

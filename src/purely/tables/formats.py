@@ -10,15 +10,13 @@ from typing import IO, Any
 
 import pyarrow as pa
 
-from purely.files import STDIN, FileError, MissingFileError, open_input
+from purely.files import STDIN, FileError, MissingFileError, open_input, shown
 from purely.tables._arrow import ArrowSource
 from purely.tables._csv import CSVSource
 from purely.tables._excel import ExcelSource
 from purely.tables._matrices import LibsvmSource, NPZSource
-from purely.tables.errors import TableError, shown, similar
+from purely.tables.errors import EmptyTableError, TableError, similar
 from purely.tables.source import MAX_EXPANSION, TableSource
-
-__all__ = ["COMPRESSIONS", "FORMATS", "named_format", "open_table", "read_table"]
 
 #: Formats by name, with the file endings that stand for them.
 FORMATS: dict[str, tuple[str, ...]] = {
@@ -116,7 +114,7 @@ def _find_format(
     start = stream.read(16)
     stream.seek(0)
     if not start:
-        raise TableError(f"{name} is empty; a table with column names in its first line is needed.")
+        raise EmptyTableError(name)
     what = next((what for magic, what in _MAGIC if start.startswith(magic)), None)
     if what == "xls":
         raise TableError(f"{name} is an Excel file of the old kind; save it as .xlsx or CSV.")

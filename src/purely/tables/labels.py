@@ -16,12 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from purely.files import shown
 from purely.label_words import find_meaning, says
 from purely.tables.cells import plain
-from purely.tables.errors import TableError, nearest, shown
+from purely.tables.errors import TableError, nearest
 from purely.typing import Indices
-
-__all__ = ["LabelRule", "LabelValues", "find_label_rule"]
 
 #: A column of more values than this holds no labels, unless one of them is named with --positive.
 MOST_VALUES = 20

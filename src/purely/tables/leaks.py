@@ -16,9 +16,6 @@ from purely.tables.encoder import TableEncoder
 from purely.tables.errors import listed
 from purely.typing import Floats, Mask, Matrix
 
-__all__ = ["Copies", "Leak", "count_copies", "count_empty", "find_leaks"]
-
-
 #: Rows of each kind that are looked at.
 MAX_ROWS = 5000
 #: A difference between the two kinds of rows that chance would bring about more rarely than this is named.

@@ -14,8 +14,6 @@ from purely.tables.labels import MOST_VALUES, LabelRule, LabelValues, find_label
 from purely.tables.source import TableSource
 from purely.typing import Floats, Indices, Mask
 
-__all__ = ["LabelledRows", "draw_rows"]
-
 #: Values of the label whose rows are drawn apart; what the later ones mean is known only in the end.
 GROUPS = 8
 

@@ -7,17 +7,16 @@ import gzip
 import io
 import lzma
 import os
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 import pyarrow as pa
 
-from purely.files import reason
-from purely.tables.errors import TableError, listed, nearest, refuse_twins, shown
-
-__all__ = ["BATCH_ROWS", "MAX_EXPANSION", "HeldTable", "Joined", "Pair", "PlacedSource", "Stream", "TableSource"]
+from purely.files import reason, shown
+from purely.tables.errors import EmptyTableError, TableError, listed, nearest, refuse_twins, said_of_empty
 
 #: Rows of a batch where the format leaves the choice.
 BATCH_ROWS = 1 << 16
@@ -201,47 +200,92 @@ class PlacedSource(TableSource):
             yield pa.record_batch([placed[name] for name in columns], names=columns)
 
 
+#: What opens a part of a table.
+Opener: TypeAlias = Callable[[], AbstractContextManager[TableSource]]
+
+
 class Joined(TableSource):
     """Several tables, one after another, as one table of the columns that each of them has.
 
-    Records count through, or from 1 in each part where `anew` is True.
+    A name that differs from one of the last part in case, blanks, - or _ only stands for the same column, which has the
+    last part's name: that is the pool, which predictions are made of. Parts that hold nothing are left out. Records
+    count through, or from 1 in each part where `anew` is True.
     """
 
     anew = False
 
-    def __init__(self, name: str, parts: Sequence[Callable[[], AbstractContextManager[TableSource]]]) -> None:
+    def __init__(self, name: str, parts: Sequence[Opener]) -> None:
         # each opens its part: one at a time, since there may be more of them than a process may open
-        self.name, self._parts, self.size = name, parts, 0
-        schemas, notes = [], dict[str, None]()
-        for part in parts:
-            with part() as source:
-                schemas.append((source.name, source.schema))
-                self.size += source.size
-                notes |= dict.fromkeys(source.notes)
+        self.name, self.size, self.notes = name, 0, []
+        self._parts: list[Opener] = []
+        schemas = self._respelt(self._schemas(parts))
         shared = list(dict.fromkeys(name for _, schema in schemas for name in schema.names))
         for file, schema in schemas:
             known = set(schema.names)
             if absent := [name for name in shared if name not in known]:
-                notes[f"left out, because {file} does not have them: {listed(absent)}."] = None
+                self.notes.append(f"left out, because {file} does not have them: {listed(absent)}.")
                 shared = [name for name in shared if name in known]
             if not set(shared) - {Pair.LABEL}:
                 both = f"{listed(schemas[0][1].names)}; {listed(schema.names)}"
                 raise TableError(f"{self.name}: the files have no column in common ({both}); they are matched by name.")
         common = {name: _common_type({schema.field(name).type for _, schema in schemas}) for name in shared}
         if apart := [name for name, kind in common.items() if kind is None]:
-            notes[f"left out, because they are of another type in each file: {listed(apart)}."] = None
-        self.notes = list(notes)
+            self.notes.append(f"left out, because they are of another type in each file: {listed(apart)}.")
+        self.notes = list(dict.fromkeys(self.notes))
         self._set_schema(pa.schema([(name, kind) for name, kind in common.items() if kind is not None]))
+
+    def _schemas(self, parts: Sequence[Opener]) -> list[tuple[str, pa.Schema]]:
+        """The file and the columns of each part that holds something."""
+        schemas, empty = [], []
+        for part in parts:
+            try:
+                with part() as source:
+                    schemas.append((source.name, source.schema))
+                    self.size += source.size
+                    self.notes += source.notes
+            except EmptyTableError as error:
+                empty.append(error.file.removeprefix(self.name + os.sep))
+            else:
+                self._parts.append(part)
+        if not schemas:
+            raise TableError(f"{self.name} has only files that hold nothing.")
+        self.notes += said_of_empty(empty)
+        return schemas
+
+    def _respelt(self, schemas: list[tuple[str, pa.Schema]]) -> list[tuple[str, pa.Schema]]:
+        """The columns of each part, those that it spells otherwise under the names that the last one has."""
+        spelt, made = _by_spelling(schemas[-1][1].names), []
+        self._own: list[dict[str, str]] = []  # what each part calls such columns
+        for file, schema in schemas:
+            own = {spelt[key]: name for key, name in _by_spelling(schema.names).items() if spelt.get(key, name) != name}
+            usual = {name: known for known, name in own.items()}
+            made.append((file, pa.schema([field.with_name(usual.get(field.name, field.name)) for field in schema])))
+            self._own.append(own)
+            if own:
+                pairs = ", ".join(f"{shown(name)!r} as {shown(known)!r}" for name, known in usual.items())
+                self.notes.append(
+                    f"columns whose names differ only in case, blanks, - or _ are taken as one: {pairs}; give them "
+                    "other names if they are not the same."
+                )
+        return made
 
     def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
         schema, before = self._schema_of(columns), 0
-        for part in self._parts:
+        for part, own in zip(self._parts, self._own, strict=True):
             with part() as source:
                 self._n_before *= not self.anew
-                for batch in source.batches(columns):
+                for batch in source.batches([own.get(name, name) for name in columns]):
                     self.done = (before + source.done * source.size) / max(1, self.size)
-                    yield batch.cast(schema)
+                    yield pa.record_batch(batch.columns, names=columns).cast(schema)
                 before += source.size
+
+
+def _by_spelling(names: Sequence[str]) -> dict[str, str]:
+    """Names by what they are without case, blanks, - and _; those that this does not tell apart are left out."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(re.sub(r"[\s_-]", "", name).casefold(), []).append(name)
+    return {key: same[0] for key, same in found.items() if len(same) == 1}
 
 
 class Pair(Joined):

@@ -18,8 +18,6 @@ from purely.files import is_stream, replacing, shown
 from purely.tables.cells import is_text, plain
 from purely.tables.errors import TableError
 
-__all__ = ["TableWriter", "said_of_formulas", "writing_table"]
-
 #: File endings of tables that are written.
 ENDINGS = (".csv", ".tsv", ".parquet", ".pq")
 #: Text that a spreadsheet takes for a formula; a number with its sign is none.
