@@ -83,7 +83,7 @@ def test_the_posterior_is_that_of_a_plain_sum(distance):
         at_top = np.exp(-4.2 * norm.ppf(area) ** 0.88 * np.exp(0.41 * z))
         ceiling = logit(np.clip(share + (1 - share) * at_top, 1e-9, 1 - 1e-9))
         loss = np.interp(ceiling, GRID, profile.loss + 0.5 * ((GRID - profile.anchor) / 1.7) ** 2 / profile.n_eff)
-        before = share**0.5 * (1 - share) ** 0.25 * step
+        before = share**0.4 * (1 - share) ** 0.2 * step
         weight.append(np.exp(-profile.n_eff * (loss - profile.loss.min())).mean() * before)
     slow = np.cumsum(weight) / np.sum(weight)
     np.testing.assert_allclose(np.cumsum(profile.posterior().weight), slow, atol=0.02)

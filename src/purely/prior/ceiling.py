@@ -30,7 +30,7 @@ against negatives,
 
 For a share :math:`\pi_U` that area follows from the one against the unlabelled rows,
 :math:`A = (A_U - \pi_U / 2) / (1 - \pi_U)`. So each share has a likelihood: that of its ceilings, averaged over
-:math:`r_0`. From it and a weight :math:`\pi_U^{1/2} (1 - \pi_U)^{1/4}` of the log-odds come the interval of every class
+:math:`r_0`. From it and a weight :math:`\pi_U^{.4} (1 - \pi_U)^{.2}` of the log-odds come the interval of every class
 prior here, and the range in which the recommended estimate lies (:func:`logistic_ceiling`). The doubt about :math:`r_0`
 does not shrink with more rows, as the doubt about *c* does; and where positives look like the pool, no share is ruled
 out: nearly all rows may be positive, or the columns may tell nothing.
@@ -87,7 +87,7 @@ TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.88, 0.41
 TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
 #: Weights of shares by log-odds before any row is seen. With Jeffreys' prior, 1/2 and 1/2, the upper end is too low
 #: where most rows are positive.
-RARE_POWER, COMMON_POWER = 0.5, 0.25
+RARE_POWER, COMMON_POWER = 0.4, 0.2
 #: Standard deviation of the ceiling's log-odds around the best bin's, which keeps a curve without a bend from going on
 #: rising far above all rows; and the confidence factor of that reading.
 CEILING_LEEWAY, BEST_BIN_CONFIDENCE = 1.7, 0.75
