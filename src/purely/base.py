@@ -17,8 +17,6 @@ from purely.checks import check_choice, check_number, refuse_huge, refuse_masked
 from purely.labels import PULabels, read_labels
 from purely.typing import Matrix
 
-__all__ = ["PUEstimator", "check_parameters", "number", "one_of", "parameter", "read_rows", "with_parameters"]
-
 Estimator = TypeVar("Estimator")
 
 

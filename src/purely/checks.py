@@ -15,23 +15,6 @@ from sklearn.utils import check_random_state, column_or_1d
 
 from purely.typing import Floats, Matrix
 
-__all__ = [
-    "LARGEST_VALUE",
-    "RandomState",
-    "check_choice",
-    "check_column",
-    "check_number",
-    "check_share",
-    "check_widths",
-    "dense",
-    "draw_seed",
-    "level_to_z",
-    "refuse_huge",
-    "refuse_length",
-    "refuse_masked",
-    "words_named",
-]
-
 Choice = TypeVar("Choice")
 #: What decides about everything that is drawn: an int, a generator of NumPy's older kind, or None for its global one.
 RandomState = int | np.random.RandomState | None

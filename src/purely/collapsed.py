@@ -34,17 +34,6 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 from purely.crossfit import LARGEST_LOG_RATIO, finite_log_odds, log_ratio
 from purely.typing import Floats, Indices, Matrix
 
-__all__ = [
-    "KernelScore",
-    "LinearScore",
-    "ModelScore",
-    "Score",
-    "TreeScore",
-    "collapse",
-    "collapsed_ratio",
-    "kernel_score",
-]
-
 #: Rows whose kernel is in memory at a time: the block stays in a processor's cache.
 KERNEL_ROWS = 1024
 #: Sum of the coefficients' sizes up to which single precision, about 1e-7 a term, leaves errors below a thousandth.

@@ -26,20 +26,6 @@ from purely.folds import Folds
 from purely.progress import track
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
-__all__ = [
-    "LARGEST_LOG_ODDS",
-    "LARGEST_LOG_RATIO",
-    "MOST_ROWS",
-    "Statement",
-    "are_training_rows",
-    "cross_fit",
-    "finite_log_odds",
-    "last_step",
-    "log_ratio",
-    "model_says",
-    "out_of_fold",
-]
-
 #: Rank correlation of two scores from which on they are taken to be of the same rows.
 SAME_ROWS = 0.5
 

@@ -28,20 +28,6 @@ try:
 except ImportError:  # Windows, where a file that is open cannot be removed or renamed over anyway
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "STDIN",
-    "FileError",
-    "MissingFileError",
-    "is_same_file",
-    "is_stream",
-    "open_input",
-    "printable",
-    "reason",
-    "replacing",
-    "shown",
-    "sweep",
-]
-
 PathLike = str | os.PathLike[str]
 
 #: The name that stands for the standard input.

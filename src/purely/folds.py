@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 
 from purely.typing import Floats, Indices, Keys, Mask, Matrix
 
-__all__ = [
-    "Folds",
-    "content_keys",
-    "deal_folds",
-    "draw_rows",
-    "row_keys",
-    "row_order",
-    "sample_rows",
-    "share_out",
-    "stream_folds",
-]
-
-
 _BLOCK_ELEMENTS = 1 << 22
 #: An odd number whose multiples are spread evenly over 64 bits.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-__all__ = ["LabelMeaning", "Saying", "find_meaning", "listed", "plain", "says"]
-
 #: A value of a label: a number, a truth value or a text, of Python or of NumPy.
 Value: TypeAlias = Any
 #: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.

@@ -10,9 +10,6 @@ from scipy.special import expit
 
 from purely.typing import Floats, Mask
 
-__all__ = ["equal_kinds", "labelled_loss", "stacked_weights", "weigh_models"]
-
-
 #: Log-odds beyond this say no more than that a row is certain.
 _LIMIT = 8.0
 #: Rows that it takes to leave the weights of the start: of 3, 5 and 8 the one that ranks best on the tables for

@@ -38,9 +38,6 @@ from purely.progress import showing
 from purely.typing import Floats, Mask, Matrix
 from purely.weighing import stacked_weights
 
-__all__ = ["FittedMember", "PUClassifier"]
-
-
 #: Members that are a plain forest of positives against unlabelled rows.
 PLAIN = ("forest", "trees")
 #: How members are weighed.

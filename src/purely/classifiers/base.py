@@ -28,9 +28,6 @@ from purely.prior.auto import ClassPrior
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
-__all__ = ["BasePUClassifier", "log_odds_of_margin"]
-
-
 #: Outputs this close to -1 and 1 are taken for certainty.
 MARGIN_EPS = 2e-3
 

@@ -24,9 +24,6 @@ from purely.folds import draw_rows
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Matrix
 
-__all__ = ["Difference", "DistilledMember", "DistilledPUClassifier", "NetworkScore", "distil"]
-
-
 #: Rows that are scored at a time, and elements of them: walks through trees like many rows, memory likes few.
 MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23
 #: Rows that the difference to the stack is measured on at most.

@@ -22,8 +22,6 @@ from scipy.special import expit
 from purely.nn.fitted import NetworkArrays
 from purely.typing import Floats, Matrix
 
-__all__ = ["Imitation", "imitate"]
-
 Singles = NDArray[np.float32]
 
 #: Units of either layer, rows of a training step, steps, and the largest learning rate.

@@ -18,20 +18,6 @@ from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 from purely.typing import Estimator, Floats, Mask, Matrix
 
-__all__ = [
-    "LIGHT_MEMBERS",
-    "NETWORK_SETTINGS",
-    "TABLE_MEMBERS",
-    "WIDE_MEMBERS",
-    "Member",
-    "fit_member",
-    "known_scores",
-    "make_members",
-    "network_recipe",
-    "read_members",
-]
-
-
 #: Members that are logistic regressions of the class, and what they describe rows by.
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
 #: What `members` takes: a name, or a list of names and of classifiers.

@@ -45,9 +45,6 @@ from purely.labels import PULabels
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Indices, Mask, Matrix
 
-__all__ = ["SelectionAwareClassifier", "SelectionCurve"]
-
-
 #: The quantile of the labelled positives' log-odds that is looked at, and the part of it that is taken for selection.
 QUANTILE, PART = 0.9, 0.5
 #: Knots of a column's ranks, and labelled positives that the curve is fitted to at most.

@@ -25,8 +25,6 @@ from purely.persistence._fields import (  # isort: skip
 from purely.persistence._objects import find_trusted, write
 from purely.persistence._vocabulary import MODEL, NAME
 
-__all__ = ["ModelDescription", "describe", "load", "save"]
-
 PathLike = str | os.PathLike[str]
 
 

@@ -18,8 +18,6 @@ from purely.plotting.common import Predicting, PredictionDisplay, Rows, nothing_
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.typing import Floats, Indices
 
-__all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
-
 #: Height of the axes in units of the shares on them: the legend is above 1.
 LEGEND_ROOM = 1.32
 #: Lengths of lists that people ask for; their thresholds are in every table.

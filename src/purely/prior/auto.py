@@ -21,8 +21,6 @@ from purely.prior.ratio import Ratio, ratio_scores
 from purely.prior.scores import Reader, ScoreTable
 from purely.typing import Estimator, Mask, Matrix
 
-__all__ = ["ClassPrior"]
-
 #: One-dimensional methods by name.
 METHODS: dict[str, Reader] = {
     "best-bin": best_bin,

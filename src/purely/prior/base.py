@@ -24,14 +24,6 @@ from purely.typing import Floats, Mask, Matrix
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
 
-__all__ = [
-    "PriorDiagnostics",
-    "PriorEstimate",
-    "PriorEstimator",
-    "read_scores",
-    "read_table",
-]
-
 
 @dataclass(frozen=True)
 class PriorDiagnostics:

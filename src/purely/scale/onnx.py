@@ -30,8 +30,6 @@ from purely.tables import TableEncoder
 from purely.tables.cells import LARGEST
 from purely.typing import Floats
 
-__all__ = ["to_onnx"]
-
 #: Versions of the operators; the first that have what is used here, so that older engines read it.
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 

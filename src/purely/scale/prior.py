@@ -27,8 +27,6 @@ from purely.scale.parts import Encode, Part, Pool, add, reduce_parts, rows_of
 from purely.threads import one_blas_thread
 from purely.typing import Estimator, Floats, Keys, Mask
 
-__all__ = ["pool_prior"]
-
 #: Rows that a part scores at a time: many, since trees walk many rows of a fold faster.
 BLOCK_ROWS = 1 << 18
 #: Scores are rounded to so many digits: added up in other blocks they differ in the last bits, and rows of the sample

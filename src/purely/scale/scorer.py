@@ -17,8 +17,6 @@ from purely.classifiers.thresholds import check_threshold
 from purely.crossfit import model_says
 from purely.persistence import load
 
-__all__ = ["BatchScorer"]
-
 #: A data frame, a ``pyarrow.Table``, a dictionary of arrays by column or an array.
 Batch: TypeAlias = Any
 #: A fitted estimator, which may be a pipeline.
