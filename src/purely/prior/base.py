@@ -220,35 +220,25 @@ class PriorEstimator(PUEstimator):
         value = priors.population
         low, high = (population(end) for end in posterior.interval(self.level))
         least, most = posterior.interval(0.9)
-        odds = most / (1.0 - most) * (1.0 - least) / least
-        self.prior_ = Prior(
-            value,
-            min(low, value),
-            max(high, value),
-            self.level,
-            upper_bound=max(population(posterior.quantile(0.95)), value),
-            determined=bool(odds <= LARGEST_ODDS_RATIO),
-        )
+        determined = bool(most / (1.0 - most) * (1.0 - least) / least <= LARGEST_ODDS_RATIO)
+        upper = max(population(posterior.quantile(0.95)), value)
+        self.prior_ = Prior(value, min(low, value), max(high, value), self.level, upper, determined)
         self.class_prior_ = value
         self.unlabelled_prior_ = priors.unlabelled
         self.label_frequency_ = priors.label_frequency
         self.class_prior_interval_ = self.prior_.interval
-        self.upper_bound_ = float(self.prior_.upper_bound or value)
-        self.determined_ = self.prior_.determined
+        self.upper_bound_, self.determined_ = upper, determined
         self.diagnostics_ = estimate.diagnostics
-        for sentence in estimate.warnings or self._not_determined():
+        sentences = estimate.warnings
+        if not (sentences or determined):
+            low, high = self.class_prior_interval_
+            sentences = (
+                f"The data do not determine the class prior: it is at most {upper:.3g} (estimate {value:.3g}, between "
+                f"{low:.3g} and {high:.3g}). Features that set some positives apart from every negative, more labelled "
+                "positives, an audit of some unlabelled rows, or a class prior known from elsewhere would settle it.",
+            )
+        for sentence in sentences:
             warnings.warn(sentence, ClassPriorWarning, stacklevel=4)
-
-    def _not_determined(self) -> tuple[str, ...]:
-        if self.determined_:
-            return ()
-        low, high = self.class_prior_interval_
-        return (
-            f"The data do not determine the class prior: it is at most {self.upper_bound_:.3g} (estimate "
-            f"{self.class_prior_:.3g}, between {low:.3g} and {high:.3g}). Features that set some positives apart from "
-            "every negative, more labelled positives, an audit of some unlabelled rows, or a class prior known from "
-            "elsewhere would settle it.",
-        )
 
     def _convert(self, share: float, scenario: Scenario) -> ClassPriors:
         inside = float(np.clip(share, 0.0, 1.0))

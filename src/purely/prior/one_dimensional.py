@@ -50,6 +50,9 @@ from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
+#: Axes of curves along the thresholds.
+ABOVE, TAIL_RATIO = "share of the positives above the threshold", "unlabelled share / positive share"
+
 
 class OneDimensionalPrior(PriorEstimator):
     """Base of the methods that read a share off one score.
@@ -78,8 +81,7 @@ class OneDimensionalPrior(PriorEstimator):
         return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
-        reader = self._reader()
-        return read_scores(self._score(X, positive, folds), positive, reader)
+        return read_scores(self._score(X, positive, folds), positive, self._reader())
 
 
 def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gamma: float = 0.01) -> ScoreReading:
@@ -104,15 +106,9 @@ def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gam
     """
     q_p, ratio, bound = table.bounds(confidence, delta, gamma)
     best, usable = int(np.argmin(bound)), q_p > 0.0
-    return ScoreReading(
-        share=float(min(1.0, ratio[best])),
-        x=q_p[usable],
-        curve=ratio[usable],
-        x_label="share of the positives above the threshold",
-        curve_label="unlabelled share / positive share",
-        chosen=float(q_p[best]),
-        details={"threshold": float(table.score[best]), "upper_bound": float(min(1.0, bound[best]))},
-    )
+    details = {"threshold": float(table.score[best]), "upper_bound": float(min(1.0, bound[best]))}
+    share, chosen = float(min(1.0, ratio[best])), float(q_p[best])
+    return ScoreReading(share, q_p[usable], ratio[usable], ABOVE, TAIL_RATIO, chosen, details)
 
 
 def monotone_ratio(table: ScoreTable) -> Floats:
@@ -149,14 +145,8 @@ def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     at = min(int(np.searchsorted(q_p, where - 1e-12)), q_p.size - 1)
     with np.errstate(divide="ignore"):
         curve = np.minimum(1.0 / ratio, 5.0)
-    return ScoreReading(
-        share=float(np.clip(curve[at], 0.0, 1.0)),
-        x=q_p,
-        curve=curve,
-        x_label="share of the positives above the threshold",
-        curve_label="one over the monotone ratio",
-        chosen=float(q_p[at]),
-    )
+    share = float(np.clip(curve[at], 0.0, 1.0))
+    return ScoreReading(share, q_p, curve, ABOVE, "one over the monotone ratio", float(q_p[at]))
 
 
 def rank_pruning(table: ScoreTable) -> ScoreReading:
@@ -176,15 +166,9 @@ def rank_pruning(table: ScoreTable) -> ScoreReading:
     q_p, q_u = table.tails()
     at = max(int(np.count_nonzero(labelled >= threshold - 1e-12)) - 1, 0)
     usable = q_p > 0.0
-    return ScoreReading(
-        share=float(min(1.0, q_u[at] / q_p[at])) if q_p[at] > 0.0 else 1.0,
-        x=q_p[usable],
-        curve=q_u[usable] / q_p[usable],
-        x_label="share of the positives above the threshold",
-        curve_label="unlabelled share / positive share",
-        chosen=float(q_p[at]),
-        details={"threshold": threshold},
-    )
+    share = float(min(1.0, q_u[at] / q_p[at])) if q_p[at] > 0.0 else 1.0
+    ratio, details = q_u[usable] / q_p[usable], {"threshold": threshold}
+    return ScoreReading(share, q_p[usable], ratio, ABOVE, TAIL_RATIO, float(q_p[at]), details)
 
 
 @with_parameters
