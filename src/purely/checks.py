@@ -126,22 +126,18 @@ def refuse_masked(values: Any, name: str = "X") -> None:
 
 
 @contextmanager
-def words_named(X: Matrix, name: str = "X") -> Iterator[None]:
+def words_named(X: Matrix) -> Iterator[None]:
     """Where the block cannot use a data frame: name its columns that are no numbers, and what makes numbers of them."""
     try:
         yield
     except (TypeError, ValueError):
-        _refuse_words(X, name)
-        raise
-
-
-def _refuse_words(X: Matrix, name: str) -> None:
-    words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
-    if words:
+        words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
+        if not words:
+            raise
         several = "columns that are" if len(words) > 1 else "a column that is"
         listed = ", ".join(repr(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
         raise ValueError(
-            f"{name} has {several} not numbers: {listed}. Make numbers of them first, for example with "
+            f"X has {several} not numbers: {listed}. Make numbers of them first, for example with "
             "make_pipeline(purely.tables.TableEncoder(), ...)."
         ) from None
 

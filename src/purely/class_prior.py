@@ -280,7 +280,9 @@ def _read_estimate(estimator: Any, margin: float) -> Prior:
     known = getattr(estimator, "prior_", None)
     if not isinstance(known, Prior) or known.value != value:
         # An estimate outside its own interval (a percentile bootstrap can do that) stretches the interval.
-        known = Prior(value, max(min(low, value), 0.0), min(max(high, value), 1.0), _level_of(estimator))
+        level = getattr(estimator, "level", INTERVAL_LEVEL)
+        level = level if isinstance(level, float) and 0.0 < level < 1.0 else INTERVAL_LEVEL
+        known = Prior(value, max(min(low, value), 0.0), min(max(high, value), 1.0), level)
     inside = known.within(margin)
     if inside.value != value:
         warnings.warn(
@@ -290,8 +292,3 @@ def _read_estimate(estimator: Any, margin: float) -> Prior:
             stacklevel=4,
         )
     return inside
-
-
-def _level_of(estimator: Any) -> float:
-    level = getattr(estimator, "level", INTERVAL_LEVEL)
-    return float(level) if isinstance(level, float) and 0.0 < level < 1.0 else INTERVAL_LEVEL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -141,19 +142,11 @@ def compare_methods(
     seed = draw_seed(random_state)
     rows: list[dict[str, object]] = []
     prior = float("nan")
+    how: dict[str, Any] = {"class_prior": class_prior, "scenario": scenario, "labelling": labelling}
+    how |= {"n_positive": n_positive, "n_unlabelled": n_unlabelled, "n_test": n_test}
     for number in range(n_draws):
         try:
-            draw = make_pu(
-                X,
-                y,
-                n_positive=n_positive,
-                n_unlabelled=n_unlabelled,
-                class_prior=class_prior,
-                n_test=n_test,
-                scenario=scenario,
-                labelling=labelling,
-                random_state=seed + number,
-            )
+            draw = make_pu(X, y, **how, random_state=seed + number)
         except DrawError as error:  # it may name a setting of `make_pu` that this function has not
             asked = f"n_positive={n_positive}, n_unlabelled={n_unlabelled} and n_test={n_test}"
             raise ValueError(f"Draws of {asked} cannot be made: {error.lack} {error.remedy}.") from None
@@ -163,17 +156,10 @@ def compare_methods(
             model = clone(method, safe=False)
             model.fit(draw.X, draw.y)
             said = np.asarray(model.predict(draw.X_test)) == 1
-            found = getattr(model, "class_prior_", np.nan)
-            rows.append(
-                {
-                    "method": name,
-                    "draw": number,
-                    "error": float(np.mean(said != (draw.y_test == 1))),
-                    "area": _area(model, draw.X_test, draw.y_test),
-                    "prior_error": abs(float(found) - prior),
-                    "seconds": time.perf_counter() - begin,
-                }
-            )
+            wrong, area = float(np.mean(said != (draw.y_test == 1))), _area(model, draw.X_test, draw.y_test)
+            prior_error = abs(float(getattr(model, "class_prior_", np.nan)) - prior)
+            found = wrong, area, prior_error, time.perf_counter() - begin
+            rows.append({"method": name, "draw": number, **dict(zip(MEASURES, found, strict=True))})
     return Comparison(tuple(rows), prior)
 
 

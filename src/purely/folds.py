@@ -49,9 +49,8 @@ def row_keys(X: Matrix, seed: int) -> Keys:
 def _bits(values: NDArray[Any]) -> Keys:
     as_float = np.asarray(values, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
     bits = as_float.view(np.uint64)
-    return bits ^ (
-        bits >> np.uint64(29)
-    )  # floats of short mantissa have zero low bits; multiplication only moves bits up
+    # floats of short mantissa have zero low bits; multiplication only moves bits up
+    return bits ^ (bits >> np.uint64(29))
 
 
 def scramble(keys: Keys) -> Keys:
@@ -65,12 +64,7 @@ def content_keys(X: Matrix, seed: int) -> Keys:
     """Keys of rows of any kind; columns that are not numbers count by the rank of their values' texts."""
     if sp.issparse(X):
         return row_keys(X, seed)
-    rows = X if hasattr(X, "columns") else np.asarray(X)
-    if not hasattr(X, "columns") and rows.dtype.kind in "biuf":
-        return row_keys(np.asarray(rows, dtype=np.float64).reshape(len(rows), -1), seed)
-    columns = (
-        [X[name] for name in X.columns] if hasattr(X, "columns") else list(np.asarray(rows).reshape(len(rows), -1).T)
-    )
+    columns = [X[name] for name in X.columns] if hasattr(X, "columns") else np.asarray(X).reshape(len(X), -1).T
     return row_keys(np.column_stack([_as_numbers(np.asarray(column)) for column in columns]), seed)
 
 
@@ -222,9 +216,7 @@ def _apart(keys: Keys, positive: Mask, n_folds: int) -> Keys:
         if np.count_nonzero(count) < 2:
             common |= count > 0
     rows = common[group]
-    if not rows.any():
-        return keys
-    return np.where(rows, _copy_keys(keys, positive), keys)
+    return np.where(rows, _copy_keys(keys, positive), keys) if rows.any() else keys
 
 
 def _deal(keys: Keys, positive: Mask, n_folds: int) -> tuple[Indices, int]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 
 from purely.typing import Floats, Mask
+
+#: A loss of log-odds, with its derivative by each of them.
+Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 
 #: Log-odds beyond this say no more than that a row is certain.
 _LIMIT = 8.0
@@ -34,12 +38,7 @@ def equal_kinds(positive: Mask, weight: Floats | None = None) -> Floats:
 
 
 def weigh_models(
-    scores: Floats,
-    positive: Mask,
-    loss: Callable[[Floats], tuple[float, Floats]],
-    *,
-    towards: Floats | None = None,
-    pull: float = 1.0,
+    scores: Floats, positive: Mask, loss: Loss, *, towards: Floats | None = None, pull: float = 1.0
 ) -> tuple[Floats, float]:
     r"""Weights of models and a constant under which what they say together has the least loss.
 

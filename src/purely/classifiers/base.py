@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from purely.base import PUEstimator, with_parameters
+from purely.calibration import ScoreCalibration, calibrate_scores
 from purely.checks import check_share
 from purely.class_prior import ClassPriors, Prior, PriorParameter, read_prior
 from purely.classifiers import promises
@@ -26,7 +27,7 @@ from purely.folds import Folds
 from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
 from purely.prior.scores import ScoreTable
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Outputs this close to -1 and 1 are taken for certainty.
 MARGIN_EPS = 2e-3
@@ -229,7 +230,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         float
         """
         check_is_fitted(self, "classes_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False)
         called = self._log_odds(X) > float(logit(check_threshold(self.threshold)))
         w = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         found, share = (
@@ -274,8 +275,20 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         labelled = table.n_p / (table.n_p + table.n_u)
         return float(np.clip((population - labelled) / (1.0 - labelled), 1e-9, 1.0 - 1e-9))
 
-    def _note_out_of_fold(self, log_odds: Floats, positive: Mask) -> None:
-        """Keep a table of out-of-fold log-odds in the population, which thresholds are found from."""
+    def _calibrated(
+        self, score: Floats, positive: Mask, method: str = "averaged", weight: Floats | None = None
+    ) -> ScoreCalibration:
+        """The map of out-of-fold scores to log-odds among the unlabelled rows."""
+        p, u = positive, ~positive
+        of_p, of_u = (None, None) if weight is None else (weight[p], weight[u])
+        return calibrate_scores(
+            score[p], score[u], self.unlabelled_prior_, method=method, weight_positive=of_p, weight_unlabelled=of_u
+        )
+
+    def _note_out_of_fold(self, log_odds: Floats, positive: Mask, order: Indices | slice = slice(None)) -> None:
+        """Keep out-of-fold log-odds in the population, of rows in some order: as probabilities, and as a table."""
+        self.oof_probability_ = np.empty(log_odds.size)
+        self.oof_probability_[order] = expit(log_odds)
         self.oof_table_ = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
 
     def _out_of_fold(self) -> ScoreTable:

@@ -34,6 +34,16 @@ N_MADE = 400
 LEAST_POOL, MOST_COLUMNS = 1000, 200
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
+#: What a distilled classifier has from the stack as it is.
+TAKEN_OVER = {
+    "classes_",
+    "n_features_in_",
+    "feature_names_in_",
+    "class_prior_",
+    "unlabelled_prior_",
+    "label_frequency_",
+}
+TAKEN_OVER |= {"prior_", "class_prior_interval_", "oof_table_"}
 
 
 @dataclass(frozen=True)
@@ -171,13 +181,9 @@ class DistilledPUClassifier(BasePUClassifier):
 
     def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
         """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
-        self.forget("feature_names_in_", "oof_table_")
-        for name in ("classes_", "n_features_in_", "class_prior_", "unlabelled_prior_", "label_frequency_"):
+        self.forget(*TAKEN_OVER)
+        for name in TAKEN_OVER & vars(stack).keys():
             setattr(self, name, getattr(stack, name))
-        for name in ("feature_names_in_", "oof_table_"):
-            if hasattr(stack, name):
-                setattr(self, name, getattr(stack, name))
-        self.prior_, self.class_prior_interval_ = stack.prior_, stack.class_prior_interval_
         self.members_ = [
             DistilledMember(member.name, _score_of(member), member.calibration, float(weight))
             for member, weight in zip(stack.members_, stack.member_weights_, strict=True)

@@ -283,7 +283,7 @@ class PULogisticClassifier(BasePUClassifier):
         -------
         self
         """
-        X, labels = self._start(X, y, min_positive=1, min_unlabelled=1)
+        X, labels = self._start(X, y, least=(1, 1))
         settings = self.settings(0.5, draw_seed(self.random_state))
         weight = check_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)

@@ -66,7 +66,7 @@ def read_members(given: Members, n_features: int) -> list[str | Estimator]:
     named = {"auto": WIDE_MEMBERS if n_features >= NETWORK_COLUMNS else TABLE_MEMBERS, "light": LIGHT_MEMBERS}
     members = named.get(given, given) if isinstance(given, str) else given
     listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
-    if not listed or not all(_is_model(m) if not isinstance(m, str) else m in NAMES for m in members):
+    if not listed or not all(m in NAMES if isinstance(m, str) else _is_model(m) for m in members):
         raise ValueError(
             f"members must be 'auto', 'light' or a list of {', '.join(map(repr, NAMES))} and classifiers with fit and "
             f"predict_proba or decision_function; {given!r} was given."

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from purely.base import check_parameters, number, one_of, parameter, with_parameters
-from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.calibration import CALIBRATIONS, ScoreCalibration
 from purely.checks import check_widths, dense, draw_seed
 from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
@@ -251,11 +250,8 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
         if preparation.recipe.cv:
             self.oof_score_ = out_of_fold(preparation.stack, trained.members, mean_output)
             score, positive = self.oof_score_, preparation.labels.positive
-            own, rest = score[positive], score[~positive]
-            self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
-            log_odds = self._map(score) + self._population_shift()
-            self.oof_probability_ = expit(log_odds)
-            self._note_out_of_fold(log_odds, positive)
+            self._map = self._calibrated(score, positive, self.calibration)
+            self._note_out_of_fold(self._map(score) + self._population_shift(), positive)
 
     def _log_odds(self, X: Matrix) -> Floats:
         score = mean_output(self.networks_, X)

@@ -159,8 +159,6 @@ class PriorEstimator(PUEstimator):
     level: float = 0.9
     n_jobs: int | None = None
     random_state: RandomState = 0
-    _min_positive = 2
-    _min_unlabelled = 2
 
     def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Estimate the class prior.
@@ -177,7 +175,7 @@ class PriorEstimator(PUEstimator):
         self : object
             Fitted estimator.
         """
-        X, labels = self._validate_fit(X, y, min_positive=self._min_positive, min_unlabelled=self._min_unlabelled)
+        X, labels = self._validate_fit(X, y)
         return self.fit_rows(X, labels)
 
     def fit_rows(self, X: Matrix, labels: PULabels, folds: Folds | None = None) -> Self:

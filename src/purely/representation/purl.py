@@ -336,7 +336,7 @@ class PURL(NetworkRepresentation):
     def score(self, X: Matrix, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False, dtype=kept_dtypes(X))
         return -ratio_objective(self._ratio(self.networks_, X), labels.positive, self.scenario)
 
     def _loss(self, values: plan.Values, labels: PULabels) -> Loss:
