@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -315,14 +316,9 @@ class AuditResult:
                 f"The labelled positives are not a random draw of all positives: {said}, where 50 % are expected. "
                 f"{kind.capitalize()} positives were labelled first: use the recalibrated model and the audit's share."
             )
-        return AssumptionCheck(
-            "labelling",
-            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated",
-            middle,
-            p_value,
-            message,
-            {"low": float(low), "high": float(high)},
-        )
+        status: Literal["ok", "doubtful", "violated"]
+        status = "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated"
+        return AssumptionCheck("labelling", status, middle, p_value, message, {"low": float(low), "high": float(high)})
 
     def __str__(self) -> str:
         missing = f", {self.n_missing} could not be told" if self.n_missing else ""

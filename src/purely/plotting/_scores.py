@@ -96,11 +96,10 @@ class ScoreDisplay(_OfScores):
     unlabelled: Floats
     unlabelled_prior: Prior | None = None
     score_name: str = "score"
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
-        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes)
+        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes=notes)
 
     def _missing(self) -> str:
         both = np.concatenate([self.positive, self.unlabelled])
@@ -170,21 +169,18 @@ class DensityRatioDisplay(_OfScores):
     unlabelled_prior: Prior | None = None
     level: float = 0.9
     score_name: str = "score"
-    notes: tuple[str, ...] = ()
-    reason: str = ""
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
         reason = nothing_to_show(rows)
         score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
-        return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
+        return cls(score, tail, low, high, local, prior, 0.95, score_name, notes=notes, reason=reason)
 
     def _draw(self, ax: Axes) -> None:
         title = self._title
-        band = f"above the score, {percent(self.level)} interval"
+        band, at_the_score = f"above the score, {percent(self.level)} interval", "rows at the score, made monotone"
         ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
-        at_the_score = "rows at the score, made monotone"
         ax.plot(self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label=at_the_score)
         if (prior := self.unlabelled_prior) is not None:
             if not prior.known:

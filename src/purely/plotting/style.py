@@ -70,10 +70,7 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
     below = "\n".join(textwrap.fill(note, _FOLD) for note in notes if note)
     ax.set_title(title, loc="left")
     ax.set_ylabel(y)
-    if below:
-        ax.set_xlabel(f"{x}\n\n{below}", linespacing=1.15)
-    else:
-        ax.set_xlabel(x)
+    ax.set_xlabel(f"{x}\n\n{below}" if below else x, linespacing=1.15 if below else 1.2)
 
 
 def remark(
@@ -87,13 +84,6 @@ def remark_height(ax: Axes, text: str, height: float, left: float = 2.0, *, belo
     """Words above or below a height at the right end of the axes."""
     frame, (up, side) = ("axes fraction", "data"), (-3, "top") if below else (3, "baseline")
     ax.annotate(text, (1.0, height), (-left, up), frame, textcoords="offset points", ha="right", va=side, fontsize=8)
-
-
-def say_instead(ax: Axes, title: str, sentence: str) -> None:
-    """A sentence where there is nothing to draw."""
-    ax.set_title(title, loc="left")
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, textwrap.fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)
 
 
 def sequential() -> Colormap:

@@ -194,8 +194,6 @@ class ThresholdDisplay(PredictionDisplay):
 
     table: ThresholdTable | None
     score_name: str = "threshold on the probability"
-    notes: tuple[str, ...] = ()
-    reason: str = ""
 
     @classmethod
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[ThresholdTable]:

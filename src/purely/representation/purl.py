@@ -358,7 +358,13 @@ class PURL(NetworkRepresentation):
         seen, held = self.train_information_, max(self.information_, 0.0)
         self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
         if self.overfitting_:
-            _warn_overfitting(seen, held)
+            warnings.warn(
+                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
+                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
+                "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
+                OverfittingWarning,
+                stacklevel=6,
+            )
         self._warn_at_bound(fit)
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
@@ -402,13 +408,3 @@ class PURL(NetworkRepresentation):
                 SearchBoundWarning,
                 stacklevel=7,
             )
-
-
-def _warn_overfitting(seen: float, held: float) -> None:
-    warnings.warn(
-        f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
-        f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
-        "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
-        OverfittingWarning,
-        stacklevel=7,
-    )
