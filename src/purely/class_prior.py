@@ -271,10 +271,8 @@ def read_prior(class_prior: KnownPrior, *, n_unlabelled: int = 1_000_000) -> Pri
 
 
 def _read_estimate(estimator: Any, margin: float) -> Prior:
-    name = type(estimator).__name__
-    value = float(estimator.class_prior_)
-    interval = getattr(estimator, "class_prior_interval_", (value, value))
-    low, high = (float(end) for end in interval)
+    name, value = type(estimator).__name__, float(estimator.class_prior_)
+    low, high = map(float, getattr(estimator, "class_prior_interval_", (value, value)))
     if not np.isfinite([value, low, high]).all() or not 0.0 <= value <= 1.0:
         raise ValueError(f"class_prior_ of {name} must lie in [0, 1]; it is {value:g}.")
     known = getattr(estimator, "prior_", None)

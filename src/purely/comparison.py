@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from purely.checks import RandomState, check_number, draw_seed
-from purely.crossfit import model_says
+from purely.crossfit import model_says, scores_rows
 from purely.datasets import DrawError, make_pu
 from purely.datasets.labelling import Labelling, Mechanism
 from purely.labels import Scenario
@@ -165,6 +165,4 @@ def compare_methods(
 
 def _area(model: Estimator, X: Matrix, y: Indices) -> float:
     """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
-    if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
-        return float("nan")
-    return float(roc_auc_score(y, model_says(model, X, "score")))
+    return float(roc_auc_score(y, model_says(model, X, "score"))) if scores_rows(model) else float("nan")

@@ -83,6 +83,11 @@ def model_says(model: Any, X: Matrix, what: Statement, positive: object = 1) -> 
     raise TypeError(f"{type(model).__name__} has no {needed}, which is looked at here.")
 
 
+def scores_rows(model: object) -> bool:
+    """Whether a model, fitted or not, says more of rows than their class."""
+    return any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function"))
+
+
 def finite_log_odds(probability: ArrayLike) -> Floats:
     """Log-odds of probabilities, finite at 0 and 1, which sums of shares may pass by a rounding error."""
     inside = np.clip(np.asarray(probability, dtype=np.float64), 0.0, 1.0)

@@ -20,7 +20,6 @@ from purely.class_prior import ClassPriors, Prior, PriorParameter, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
 from purely.classifiers.thresholds import check_threshold, threshold_for_cost
-from purely.classifiers.weights import weighted_mean
 from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning, SearchBoundWarning
 from purely.folds import Folds
@@ -233,9 +232,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         X, labels = self._validate_fit(X, y, least=(1, 1), reset=False)
         called = self._log_odds(X) > float(logit(check_threshold(self.threshold)))
         w = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        found, share = (
-            weighted_mean(called[mask], None if w is None else w[mask]) for mask in (labels.positive, ~labels.positive)
-        )
+        kinds = labels.positive, ~labels.positive
+        found, share = (float(np.average(called[kind], weights=None if w is None else w[kind])) for kind in kinds)
         omega = (1.0 - self.class_prior_) / (1.0 - self.unlabelled_prior_)
         false = max(0.0, omega * (share - self.unlabelled_prior_ * found))
         return 1.0 - self.class_prior_ * (1.0 - found) - false

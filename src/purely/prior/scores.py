@@ -112,12 +112,10 @@ class ScoreTable:
         cell = np.minimum((weight * n_cells).astype(np.intp), n_cells - 1)
         first = np.flatnonzero(np.diff(cell, prepend=-1))
         mass = 0.5 * (self.count_p / self.n_p + self.count_u / self.n_u)
-        total = np.add.reduceat(mass, first)
-        return ScoreTable(
-            np.add.reduceat(self.score * mass, first) / np.maximum(total, 1e-300),
-            np.add.reduceat(self.count_p, first),
-            np.add.reduceat(self.count_u, first),
+        score, total, *counts = (
+            np.add.reduceat(of, first) for of in (self.score * mass, mass, self.count_p, self.count_u)
         )
+        return ScoreTable(score / np.maximum(total, 1e-300), *counts)
 
 
 def _spaced(values: Floats, n: int) -> Floats:
