@@ -126,9 +126,7 @@ def stacked_weights(log_odds: Floats, positive: Mask, share: float, towards: Flo
     if k == 1:
         return start
     weight = equal_kinds(positive)
-    within = np.clip(log_odds, -_LIMIT, _LIMIT)
-    found, _ = weigh_models(
-        within, positive, lambda z: labelled_loss(z, positive, weight, share), towards=start, pull=PULL
-    )
+    z = np.clip(log_odds, -_LIMIT, _LIMIT)
+    found, _ = weigh_models(z, positive, lambda s: labelled_loss(s, positive, weight, share), towards=start, pull=PULL)
     total = float(found.sum())
     return found / total if np.isfinite(total) and total > 1e-6 else start

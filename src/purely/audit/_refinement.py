@@ -114,6 +114,5 @@ def fit_refinement(log_odds: Floats, X: Matrix, positive: Mask, relevance: Float
     dual = sl.solve_triangular(root.T, found.coef_[0])
     of_log_odds, *of_columns = linear.T @ dual
     coef, weight = np.asarray(of_columns) * linear_scale, BENT**2 * dual[: len(centres)]
-    return Refinement(
-        max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef), coef, scale, centres, weight
-    )
+    slope, intercept = max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef)
+    return Refinement(slope, intercept, coef, scale, centres, weight)

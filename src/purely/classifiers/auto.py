@@ -18,18 +18,10 @@ from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
-from purely.classifiers.members import (
-    Member,
-    Members,
-    fit_member,
-    known_scores,
-    make_members,
-    network_recipe,
-    read_members,
-)
-from purely.classifiers.nnpu import mean_output, networks_for_new_rows
+from purely.classifiers.members import Members, fit_member, known_scores, make_members, network_recipe, read_members
+from purely.classifiers.nnpu import mean_output
 from purely.collapsed import collapsed_ratio
-from purely.crossfit import MOST_ROWS, cross_fit
+from purely.crossfit import MOST_ROWS, cross_fit, log_ratio
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, finish_together, out_of_fold
@@ -69,7 +61,8 @@ class FittedMember:
 
     def log_odds(self, X: Matrix) -> Floats:
         """Log-odds among the unlabelled rows."""
-        return self.calibration(Member(self.name, None).score(self.model, X, self.counts))
+        score = mean_output(self.model, X) if self.name == "networks" else log_ratio(self.model, X, *self.counts)
+        return self.calibration(score)
 
 
 @dataclass(frozen=True)
@@ -258,7 +251,7 @@ class PUClassifier(BasePUClassifier):
             trained.warn_diverged()
             self.history_ = trained.history
             scores["networks"] = out_of_fold(preparation.stack, trained.members, mean_output)
-            models["networks"] = networks_for_new_rows(trained)
+            models["networks"] = trained.for_new_rows()
 
         self.members_ = [
             FittedMember(name, models[name], self._calibrated(score, positive, self.calibration), preparation.counts)

@@ -35,7 +35,7 @@ LEAST_POOL, MOST_COLUMNS = 1000, 200
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
 #: What a distilled classifier has from the stack as it is.
-TAKEN_OVER = {
+TAKEN = {
     "classes_",
     "n_features_in_",
     "feature_names_in_",
@@ -43,7 +43,7 @@ TAKEN_OVER = {
     "unlabelled_prior_",
     "label_frequency_",
 }
-TAKEN_OVER |= {"prior_", "class_prior_interval_", "oof_table_"}
+TAKEN |= {"prior_", "class_prior_interval_", "oof_table_"}
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ class DistilledPUClassifier(BasePUClassifier):
 
     def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
         """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
-        self.forget(*TAKEN_OVER)
-        for name in TAKEN_OVER & vars(stack).keys():
+        self.forget(*TAKEN)
+        for name in TAKEN & vars(stack).keys():
             setattr(self, name, getattr(stack, name))
         self.members_ = [
             DistilledMember(member.name, _score_of(member), member.calibration, float(weight))

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from purely.class_prior import PriorParameter
 from purely.classifiers.logistic import PULogisticClassifier
-from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
-from purely.crossfit import log_ratio, scores_rows
+from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, read_recipe
+from purely.crossfit import scores_rows
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 from purely.typing import Estimator, Floats, Mask, Matrix
@@ -55,10 +55,6 @@ class Member:
 
     name: str
     prototype: Any
-
-    def score(self, model: Any, X: Matrix, counts: tuple[int, int]) -> Floats:
-        """What the fitted model says of rows; higher is more positive."""
-        return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
 
 
 def read_members(given: Members, n_features: int) -> list[str | Estimator]:

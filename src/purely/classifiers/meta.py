@@ -67,7 +67,7 @@ class Training:
         self,
         estimator: Estimator,
         rows: Indices | None = None,
-        target: Mask | None = None,
+        label: Mask | None = None,
         weight: Floats | None = None,
     ) -> Any:
         """A copy of the estimator, its unset random states set, fitted to some rows (all); one may be named twice.
@@ -83,15 +83,13 @@ class Training:
             weight = self.weight[chosen] * (1.0 if weight is None else weight)
         if weight is not None:
             options[_weight_option(copy)] = weight
-        X, target = self.X if rows is None else self.X[rows], self.positive[chosen] if target is None else target
+        X, target = self.X if rows is None else self.X[rows], self.positive[chosen] if label is None else label
         return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
 
     def part(self, rows: Indices) -> Training:
         """Some rows of a training, as one of their own."""
-        labels, params = (
-            PULabels(self.positive[rows], self.labels.classes),
-            _check_method_params(self.X, self.params, rows),
-        )
+        labels = PULabels(self.positive[rows], self.labels.classes)
+        params = _check_method_params(self.X, self.params, rows)
         return replace(self, X=self.X[rows], labels=labels, weight=self.weight_of(rows), params=params)
 
     def folds(self, cv: int) -> Indices:

@@ -217,7 +217,7 @@ class TwoStepPUClassifier(MetaPUClassifier):
         target = positive.copy()
         if known.size > 1:  # a single positive cannot be its own spy and be learnt from
             target[spies] = False
-        scores = training.log_ratio(training.fitted(estimator, target=target), training.X)
+        scores = training.log_ratio(training.fitted(estimator, label=target), training.X)
         limit = weighted_quantile(scores[spies], self.spy_tolerance, training.weight_of(spies))
         reliable = ~positive & (scores < limit)
         if not reliable.any():  # every row scores like a spy: the lowest are the best guess there is

@@ -208,6 +208,11 @@ class TrainedStack:
     members: list[TrainedMember]
     history: History
 
+    def for_new_rows(self) -> list[Network]:
+        """The networks that saw all rows, or those of every fold where there are none."""
+        whole = [t.network for t in self.members if t.member.fold == ALL_ROWS]
+        return whole or [t.network for t in self.members]
+
     def warn_diverged(self) -> None:
         """Warn of networks whose loss was never finite."""
         judged = [t.held_j if t.member.held_p.size else t.train_j for t in self.members]

@@ -73,9 +73,7 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
     ax.set_xlabel(f"{x}\n\n{below}" if below else x, linespacing=1.15 if below else 1.2)
 
 
-def remark(
-    ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8.0
-) -> None:
+def remark(ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8) -> None:
     """Words beside a point, so many points away from it."""
     ax.annotate(text, at, shift, textcoords="offset points", ha=ha, color=color, fontsize=size)
 

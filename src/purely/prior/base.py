@@ -17,7 +17,7 @@ from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
-from purely.prior.ratio import Ratio, ratio_scores
+from purely.prior.ratio import Ratio, RatioScores, ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
@@ -206,9 +206,13 @@ class PriorEstimator(PUEstimator):
 
     def _posterior(self, X: Matrix, positive: Mask, folds: Folds | None) -> SharePosterior:
         """What the cross-fitted density ratio of the rows says of the share."""
+        score = self._ratios(X, positive, folds).score
+        return ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive])).posterior()
+
+    def _ratios(self, X: Matrix, positive: Mask, folds: Folds | None, cv: int = 5) -> RatioScores:
+        """Log-ratios of the rows by models that have not seen them."""
         seed = draw_seed(self.random_state)
-        scores = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs)
-        return ceiling_profile(ScoreTable.from_scores(scores.score[positive], scores.score[~positive])).posterior()
+        return ratio_scores(self.ratio, X, positive, cv=cv, seed=seed, folds=folds, n_jobs=self.n_jobs)
 
     def _publish(self, estimate: PriorEstimate, posterior: SharePosterior, scenario: Scenario) -> None:
         def population(share: float) -> float:

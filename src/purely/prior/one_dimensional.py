@@ -42,11 +42,10 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from purely.base import check_parameters, number, parameter, with_parameters
-from purely.checks import check_number, dense, draw_seed
+from purely.checks import check_number, dense
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator, read_scores
 from purely.prior.ceiling import logistic_ceiling
-from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
@@ -77,8 +76,7 @@ class OneDimensionalPrior(PriorEstimator):
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
                 "a score of them."
             )
-        seed = draw_seed(self.random_state)
-        return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
+        return self._ratios(X, positive, folds).score
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         return read_scores(self._score(X, positive, folds), positive, self._reader())

@@ -110,12 +110,10 @@ class ScoreTable:
             return self
         weight = 0.5 * (np.cumsum(self.count_p) / self.n_p + np.cumsum(self.count_u) / self.n_u)
         cell = np.minimum((weight * n_cells).astype(np.intp), n_cells - 1)
-        first = np.flatnonzero(np.diff(cell, prepend=-1))
+        at = np.flatnonzero(np.diff(cell, prepend=-1))
         mass = 0.5 * (self.count_p / self.n_p + self.count_u / self.n_u)
-        score, total, *counts = (
-            np.add.reduceat(of, first) for of in (self.score * mass, mass, self.count_p, self.count_u)
-        )
-        return ScoreTable(score / np.maximum(total, 1e-300), *counts)
+        score, sums, *counts = (np.add.reduceat(of, at) for of in (self.score * mass, mass, self.count_p, self.count_u))
+        return ScoreTable(score / np.maximum(sums, 1e-300), *counts)
 
 
 def _spaced(values: Floats, n: int) -> Floats:
