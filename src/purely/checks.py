@@ -61,6 +61,21 @@ def check_share(name: str, value: object, hint: str = "") -> float:
     raise ValueError(f"{name} must be a number strictly between 0 and 1{hint}; {value!r} was given.")
 
 
+def check_threshold(threshold: object) -> float:
+    """A probability strictly between 0 and 1 from a `threshold` parameter: a number, or a pair of costs."""
+    if isinstance(threshold, (tuple, list)) and len(threshold) == 2:
+        costs = zip(("the cost false_positive", "the cost false_negative"), threshold, strict=True)
+        largest = np.finfo(float).max
+        of_positive, of_negative = (check_number(name, cost, 0.0, largest, open_low=True) for name, cost in costs)
+        return of_positive / (of_positive + of_negative)
+    if isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool) and 0.0 < threshold < 1.0:
+        return float(threshold)
+    raise ValueError(
+        "threshold must be a number strictly between 0 and 1, or a pair of costs (false positive, false negative); "
+        f"{threshold!r} was given."
+    )
+
+
 def check_column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Return one finite number a row, refuse anything else."""
     numbers = np.asarray(column_or_1d(np.asarray(values)), dtype=np.float64)

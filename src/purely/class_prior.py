@@ -20,15 +20,7 @@ from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
 from purely.typing import Floats, Matrix
 
-__all__ = [
-    "ClassPriors",
-    "FittedPrior",
-    "KnownPrior",
-    "Prior",
-    "PriorLike",
-    "PriorParameter",
-    "read_prior",
-]
+__all__ = ["ClassPriors", "FittedPrior", "KnownPrior", "Prior", "PriorLike", "PriorParameter", "read_prior"]
 
 #: Level of an interval that comes without one.
 INTERVAL_LEVEL = 0.9

@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from purely.checks import check_number, check_share
+from purely.checks import check_number, check_share, check_threshold
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
 from purely.typing import Floats, Mask, Matrix
 

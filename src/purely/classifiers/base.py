@@ -15,11 +15,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_
 
 from purely.base import PUEstimator, with_parameters
 from purely.calibration import ScoreCalibration, calibrate_scores
-from purely.checks import check_share
+from purely.checks import check_share, check_threshold
 from purely.class_prior import ClassPriors, Prior, PriorParameter, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
-from purely.classifiers.thresholds import check_threshold, threshold_for_cost
+from purely.classifiers.thresholds import threshold_for_cost
 from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning, SearchBoundWarning
 from purely.folds import Folds

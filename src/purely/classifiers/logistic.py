@@ -173,16 +173,12 @@ def _blocks(X: Matrix, n_functions: int) -> Iterator[slice]:
     return gen_batches(X.shape[0], max(64, BLOCK_ELEMENTS // max(n_functions, X.shape[1], 1)))
 
 
-def _of_columns(of: Any) -> Floats:
-    """What a reduction over rows gives, as an array; sparse matrices give sparse ones."""
-    return dense(of).ravel()
-
-
 def _center_and_scale(X: Matrix, given: Floats | None) -> tuple[Floats, Floats]:
     """Weighted mean of each column, and one over the largest distance from it among rows that count."""
     counted = X if given is None else X[np.flatnonzero(given)]
-    high, low = (_of_columns(of) for of in (counted.max(axis=0), counted.min(axis=0)))
-    mean = _of_columns(X.mean(axis=0)) if given is None else np.asarray(given @ X).ravel() / given.sum()
+    # of a sparse matrix these are sparse as well
+    high, low = (dense(of).ravel() for of in (counted.max(axis=0), counted.min(axis=0)))
+    mean = dense(X.mean(axis=0)).ravel() if given is None else np.asarray(given @ X).ravel() / given.sum()
     varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
     reach = np.maximum(high - mean, mean - low)
     return mean, np.where(varies, 1.0 / np.where(varies, reach, 1.0), 0.0)

@@ -165,16 +165,14 @@ def pool_prior(
     return prior.fit_table(ScoreTable(table.score, table.count_p, count_u), n_features=P.shape[1])
 
 
-def _train(
-    prior: ClassPrior, P: Floats, drawn: Drawn, n_folds: int, seed: int, most_rows: int
-) -> tuple[FoldScorer, Floats]:
+def _train(prior: ClassPrior, P: Floats, drawn: Drawn, n_folds: int, seed: int, most: int) -> tuple[FoldScorer, Floats]:
     """Train the models of every fold on the sample, and weigh them; also the scores of the sample."""
     X, keys = np.concatenate([P, drawn.X]), np.concatenate([row_keys(P, seed), drawn.keys])
     positive = np.arange(len(X)) < len(P)
     folds = Folds((keys % np.uint64(n_folds)).astype(np.intp), n_folds, np.lexsort((positive, keys)))
     n = len(P) + drawn.n_rows
     models = resolve_models(prior.ratio, n - n // n_folds, X.shape[1], sparse=False, seed=seed)
-    samples = [folds.sample(k, positive, most_rows) for k in range(n_folds)]
+    samples = [folds.sample(k, positive, most) for k in range(n_folds)]
     if any(positive[rows].all() or not positive[rows].any() for rows in samples):
         raise ValueError("a fold without positives or without unlabelled rows is left: there are too few rows, or cv.")
     fitted = Parallel(n_jobs=prior.n_jobs)(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from purely.classifiers.thresholds import check_threshold
+from purely.checks import check_threshold
 from purely.crossfit import model_says
 from purely.persistence import load
 
