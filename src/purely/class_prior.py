@@ -83,17 +83,13 @@ class ClassPriors:
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
         prior = check_number("population", population, 0.0, 1.0)
-        if scenario == "case-control":
-            share = prior
-        else:
-            share = (prior * (n_p + n_u) - n_p) / n_u
-            if share < -1e-12:
-                raise ValueError(
-                    f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
-                    "single-sample scenario the labelled rows alone are more positives than that."
-                )
-            share = max(share, 0.0)
-        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+        share = prior if scenario == "case-control" else (prior * (n_p + n_u) - n_p) / n_u
+        if share < -1e-12:
+            raise ValueError(
+                f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
+                "single-sample scenario the labelled rows alone are more positives than that."
+            )
+        return cls.from_unlabelled(max(share, 0.0), n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
 
     @classmethod
     def from_label_frequency(

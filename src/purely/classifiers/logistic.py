@@ -62,10 +62,8 @@ class LogisticModel:
         """Log-odds of the positive class among the unlabelled rows."""
         if self.kernel is None:
             return np.asarray(X @ self.coef) + self.intercept
-        z = np.empty(X.shape[0])
-        for block in _blocks(X, self.coef.size):
-            z[block] = self.kernel.transform(X[block]) @ self.coef
-        return z + self.intercept
+        blocks = _blocks(X, self.coef.size)
+        return np.concatenate([self.kernel.transform(X[block]) @ self.coef for block in blocks]) + self.intercept
 
     def collapsed(self) -> LinearScore | KernelScore | None:
         """The same in less arithmetic; None where the kernel is of another kind."""

@@ -32,16 +32,10 @@ from purely.typing import Floats
 _GRID = 512
 
 
-def normal_scores(table: ScoreTable) -> Floats:
-    """Normal quantiles of the pooled mid-ranks, both samples weighing the same."""
-    mass = 0.5 * (table.count_p / table.n_p + table.count_u / table.n_u)
-    above = np.cumsum(mass) - 0.5 * mass
-    return np.asarray(-ndtri(np.clip(above, 1e-6, 1.0 - 1e-6)), dtype=np.float64)
-
-
 def smoothed_ratio(table: ScoreTable, bandwidth: float = 1.0) -> tuple[Floats, Floats]:
     """Unlabelled mass and monotone ratio `f_P / f_U` on a grid of normal scores, increasing."""
-    position = normal_scores(table)
+    mass = 0.5 * (table.count_p / table.n_p + table.count_u / table.n_u)
+    position = -ndtri(np.clip(np.cumsum(mass) - 0.5 * mass, 1e-6, 1.0 - 1e-6))  # of pooled mid-ranks
     low, high = float(position.min()) - 0.5, float(position.max()) + 0.5
     edges = np.linspace(low, high, _GRID + 1)
     step = edges[1] - edges[0]

@@ -109,14 +109,6 @@ def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gam
     return ScoreReading(share, q_p[usable], ratio[usable], ABOVE, TAIL_RATIO, chosen, details)
 
 
-def monotone_ratio(table: ScoreTable) -> Floats:
-    """Isotonic estimate of `w` in each cell of the table, highest cell first."""
-    mass = table.count_p + table.count_u
-    labelled = isotonic_regression(table.count_p / mass, sample_weight=mass, increasing=False)
-    with np.errstate(divide="ignore"):
-        return np.asarray(labelled / (1.0 - labelled) * table.n_u / table.n_p, dtype=np.float64)
-
-
 def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     """One over the monotone ratio at its top.
 
@@ -138,11 +130,11 @@ def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     kept = (table.count_p + table.count_u) > 0
     table = ScoreTable(table.score[kept], table.count_p[kept], table.count_u[kept])
     where = table.n_p ** (-1.0 / 3.0) if top is None else top
-    ratio = monotone_ratio(table)
-    q_p, _ = table.tails()
+    mass, (q_p, _) = table.count_p + table.count_u, table.tails()
+    labelled = isotonic_regression(table.count_p / mass, sample_weight=mass, increasing=False)
     at = min(int(np.searchsorted(q_p, where - 1e-12)), q_p.size - 1)
     with np.errstate(divide="ignore"):
-        curve = np.minimum(1.0 / ratio, 5.0)
+        curve = np.minimum(1.0 / (labelled / (1.0 - labelled) * table.n_u / table.n_p), 5.0)
     share = float(np.clip(curve[at], 0.0, 1.0))
     return ScoreReading(share, q_p, curve, ABOVE, "one over the monotone ratio", float(q_p[at]))
 
