@@ -166,12 +166,6 @@ class TreeScore:
         leaves = np.add.reduceat(self.left == NO_CHILD, self.starts[:-1])
         return 1 + int(np.searchsorted(np.cumsum(np.log(leaves)), np.log(SORTING_CELLS)))
 
-    def _sum_of_few(self, rows: NDArray[np.float32]) -> Floats:
-        """What the leaves of few rows add up to, where a call for every tree is slow."""
-        total = np.zeros((len(rows), 1))
-        predict_stages(self.stages, rows, 1.0, total)
-        return total[:, 0]
-
     def _sum(self, rows: NDArray[np.float32]) -> Floats:
         """What the leaves of many rows add up to.
 
@@ -195,7 +189,12 @@ class TreeScore:
     def __call__(self, X: Floats) -> Floats:
         """Scores of dense rows."""
         rows = np.ascontiguousarray(X - self.offset if self.offset.any() else X, dtype=np.float32)
-        total = self._sum_of_few(rows) if len(rows) <= FEW_ROWS else self._sum(rows)
+        if len(rows) <= FEW_ROWS:  # a call for every tree would be slow
+            total = np.zeros((len(rows), 1))
+            predict_stages(self.stages, rows, 1.0, total)
+            total = total[:, 0]
+        else:
+            total = self._sum(rows)
         return _within((finite_log_odds(total) if self.shares else total) + self.constant, limited=True)
 
 

@@ -22,7 +22,7 @@ from purely.typing import Matrix
 _LONGEST_NAME = 28
 
 
-class Parts(TypedDict, total=False):
+class Part(TypedDict, total=False):
     """Which parts of the rows are measured, and how; see :meth:`InformationDisplay.from_data`."""
 
     shares: Sequence[float]
@@ -130,9 +130,7 @@ class InformationDisplay(Display):
         label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)
 
 
-def plot_information(
-    X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Parts]
-) -> InformationDisplay:
+def plot_information(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Part]) -> InformationDisplay:
     """Information by the number of rows: :class:`InformationDisplay`.
 
     Examples

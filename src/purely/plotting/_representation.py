@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,8 @@ from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000
 What = Literal["auto", "j", "loss"]
+#: Density ratios or probabilities, by which points are coloured.
+Ratio: TypeAlias = ArrayLike | None
 
 
 @dataclass
@@ -64,13 +66,7 @@ class RepresentationDisplay(Display):
 
     @classmethod
     def from_representation(
-        cls,
-        Z: Matrix,
-        y: ArrayLike,
-        ratio: ArrayLike | None = None,
-        *,
-        ratio_name: str = "density ratio",
-        random_state: int = 0,
+        cls, Z: Matrix, y: ArrayLike, ratio: Ratio = None, *, ratio_name: str = "density ratio", random_state: int = 0
     ) -> Self:
         """From the representation of the rows, their labels, and their density ratios or probabilities."""
         points = dense(Z)
@@ -96,7 +92,7 @@ class RepresentationDisplay(Display):
         return cls(points[rows], positive[rows], picked, names, ratio_name, notes=tuple(notes))
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, ratio: Ratio = None) -> Self:
         """From a fitted transformer; the colour is its own density ratio where it has one and none is given."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -148,7 +144,7 @@ class RepresentationDisplay(Display):
 def plot_representation(
     Z: Matrix,
     y: ArrayLike,
-    ratio: ArrayLike | None = None,
+    ratio: Ratio = None,
     *,
     ratio_name: str = "density ratio",
     random_state: int = 0,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypedDict, Unpack
+from typing import ClassVar, Self, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from purely.labels import Scenario
 from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
 from purely.typing import Estimator, Floats, Matrix
+
+#: A class prior that is drawn where there is one.
+AnyPrior: TypeAlias = KnownPrior | None
 
 
 class Scoring(TypedDict, total=False):
@@ -33,7 +36,7 @@ class _OfScores(Display):
         cls,
         y: ArrayLike,
         score: ArrayLike,
-        class_prior: KnownPrior | None = None,
+        class_prior: AnyPrior = None,
         *,
         scenario: Scenario = "case-control",
         score_name: str = "score",
@@ -215,12 +218,7 @@ def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
 
 
 def plot_scores(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    *,
-    ax: Axes | None = None,
-    **options: Unpack[Scoring],
+    y: ArrayLike, score: ArrayLike, class_prior: AnyPrior = None, *, ax: Axes | None = None, **options: Unpack[Scoring]
 ) -> ScoreDisplay:
     """Histograms of scores, divided by the class prior: :class:`ScoreDisplay`.
 
@@ -236,12 +234,7 @@ def plot_scores(
 
 
 def plot_density_ratio(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    *,
-    ax: Axes | None = None,
-    **options: Unpack[Scoring],
+    y: ArrayLike, score: ArrayLike, class_prior: AnyPrior = None, *, ax: Axes | None = None, **options: Unpack[Scoring]
 ) -> DensityRatioDisplay:
     """The curve that the class prior is read from: :class:`DensityRatioDisplay`.
 

@@ -365,7 +365,16 @@ class PURL(NetworkRepresentation):
                 OverfittingWarning,
                 stacklevel=6,
             )
-        self._warn_at_bound(fit)
+        if self._logistic and self.prior_min:
+            ratio = self._ratio(self.networks_[:1], fit.X[fit.members[0].held_p])
+            bound = 1.0 / self.prior_min
+            if (share := float(np.mean(ratio > 0.8 * bound))) > 0.25:
+                warnings.warn(
+                    f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
+                    "positives may be rarer than prior_min: set prior_min lower.",
+                    SearchBoundWarning,
+                    stacklevel=6,
+                )
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
             self.oof_density_ratio_ = plan.out_of_fold(fit, kept, self._ratio)
@@ -394,17 +403,3 @@ class PURL(NetworkRepresentation):
             ratio = np.maximum(ratio, 0.0)
             ratio = ratio / (self._share * ratio + 1.0 - self._share)
         return ratio
-
-    def _warn_at_bound(self, fit: plan.StackPlan) -> None:
-        if not self._logistic or self.prior_min == 0:
-            return
-        bound = 1.0 / self.prior_min
-        ratio = self._ratio(self.networks_[:1], fit.X[fit.members[0].held_p])
-        share = float(np.mean(ratio > 0.8 * bound))
-        if share > 0.25:
-            warnings.warn(
-                f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
-                "positives may be rarer than prior_min: set prior_min lower.",
-                SearchBoundWarning,
-                stacklevel=7,
-            )
