@@ -193,8 +193,7 @@ def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:
         part[ordered[:wanted]] = True
     # A row with copies on both sides goes where most of them are.
     _, group = np.unique(own, return_inverse=True)
-    inside = np.bincount(group, weights=part) / np.bincount(group)
-    together = inside[group] >= 0.5
+    together = (np.bincount(group, weights=part) / np.bincount(group))[group] >= 0.5
     return together if _both_kinds(together, positive) and _both_kinds(~together, positive) else part
 
 

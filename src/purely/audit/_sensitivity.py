@@ -100,8 +100,7 @@ class Sensitivity:
         if (precision is None) == (share is None):
             raise ValueError("give one conclusion: precision= (at least) or share= (at most).")
         if precision is not None:
-            now = self.at(1.0).precision
-            return max(1.0, now.low / check_share("precision", precision))
+            return max(1.0, self.at(1.0).precision.low / check_share("precision", precision))
         most = check_share("share", share)
         low, high = 1.0, 1e6
         if self.at(high).share.high <= most:

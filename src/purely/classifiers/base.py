@@ -203,8 +203,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        called = self.decision_function(X) > 0.0
-        return self.classes_[called.astype(np.intp)]
+        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.

@@ -297,7 +297,6 @@ def expected_area(score: Floats, probability: Floats) -> float:
     >>> expected_area(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 1.0]))
     1.0
     """
-    order = np.argsort(score, kind="stable")
-    p = probability[order]
+    p = probability[np.argsort(score, kind="stable")]
     below = np.concatenate([[0.0], np.cumsum(1.0 - p)[:-1]])
     return float(p @ below / max(p.sum() * (1.0 - p).sum(), 1e-300))

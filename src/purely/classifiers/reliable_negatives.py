@@ -224,5 +224,4 @@ class TwoStepPUClassifier(MetaPUClassifier):
             rest = np.flatnonzero(~positive)
             n_taken = max(1, round(0.1 * rest.size))
             reliable[rest[np.argsort(scores[rest], kind="stable")[:n_taken]]] = True
-        rows = np.flatnonzero(positive | reliable)
-        return training.fitted(estimator, rows), reliable
+        return training.fitted(estimator, np.flatnonzero(positive | reliable)), reliable

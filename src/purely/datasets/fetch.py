@@ -223,8 +223,7 @@ def fetch_20newsgroups_comp_sci(
         vectoriser = TfidfVectorizer(max_features=max_features)
         data = sp.csr_matrix(vectoriser.fit_transform(message["text"] for message in messages))[kept]
         names = vectoriser.get_feature_names_out().tolist()
-    target = np.char.startswith(groups, "comp.")
-    return _bunch("20news", data, target, names, return_X_y, groups=groups)
+    return _bunch("20news", data, np.char.startswith(groups, "comp."), names, return_X_y, groups=groups)
 
 
 #: The functions by the names that the command line uses.

@@ -364,6 +364,4 @@ def _arrange(
 
 
 def _take(X: Matrix, rows: Indices) -> Matrix:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows].reset_index(drop=True)
-    return X[rows]
+    return X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]

@@ -143,8 +143,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
     """
     known = find_trusted([trusted] if isinstance(trusted, (str, type)) else trusted)
     with _opened(path) as file:
-        versions = _said(_VERSIONS, file, "versions")
-        written = versions.get("scikit-learn", "unknown")
+        written = _said(_VERSIONS, file, "versions").get("scikit-learn", "unknown")
         if written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
             warnings.warn(
                 f"{shown(path, 300)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "

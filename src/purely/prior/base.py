@@ -200,8 +200,7 @@ class PriorEstimator(PUEstimator):
         self.n_positive_ = labels.n_positive
         self.n_unlabelled_ = labels.n_unlabelled
         estimate = self._estimate(X, labels.positive, folds)
-        posterior = estimate.posterior or self._posterior(X, labels.positive, folds)
-        self._publish(estimate, posterior, scenario)
+        self._publish(estimate, estimate.posterior or self._posterior(X, labels.positive, folds), scenario)
         return self
 
     def _posterior(self, X: Matrix, positive: Mask, folds: Folds | None) -> SharePosterior:

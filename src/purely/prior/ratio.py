@@ -188,5 +188,4 @@ def ratio_scores(
     folds = deal_folds(X, positive, cv, seed) if folds is None else folds
     n_train = X.shape[0] - X.shape[0] // folds.n_folds
     models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
-    by_model = cross_fit(models, X, positive, folds, n_jobs=n_jobs, says=collapsed_ratio)
-    return stack_ratios(by_model, positive)
+    return stack_ratios(cross_fit(models, X, positive, folds, n_jobs=n_jobs, says=collapsed_ratio), positive)

@@ -121,8 +121,7 @@ class RegroupingPrior(PriorEstimator):
         # Evenly over the region, with repeats where more copies than rows are called for.
         copied = region[np.arange(self.n_copied_) * region.size // max(self.n_copied_, 1)]
         rows = sp.vstack([X, X[copied]], format="csr") if sp.issparse(X) else np.concatenate([X, X[copied]])
-        labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)])
-        found = inner._estimate(rows, labels, None)
+        found = inner._estimate(rows, np.concatenate([positive, np.ones(copied.size, dtype=bool)]), None)
         profile = ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive]))
         return PriorEstimate(found.share, found.diagnostics, profile.posterior(), found.warnings)
 

@@ -117,9 +117,7 @@ class ScoreTable:
 
 
 def _spaced(values: Floats, n: int) -> Floats:
-    if values.size <= n:
-        return values
-    return values[np.linspace(0, values.size - 1, n).astype(np.intp)]
+    return values if values.size <= n else values[np.linspace(0, values.size - 1, n).astype(np.intp)]
 
 
 @dataclass(frozen=True)

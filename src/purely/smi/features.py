@@ -57,8 +57,7 @@ class FeatureRanking(Sentence):
         head = f"{'':{width}}  {'alone':>8} {'error':>7}  {'loss':>8} {'error':>7}"
         columns = self.names, self.alone, self.alone_error, self.loss, self.loss_error
         form = f"{{:{width}}}  {{:8.4f}} {{:7.4f}}  {{:8.4f}} {{:7.4f}}"
-        rows = [form.format(*row) for row in zip(*columns, strict=True)]
-        return "\n".join([head, *rows])
+        return "\n".join([head, *(form.format(*row) for row in zip(*columns, strict=True))])
 
 
 def rank_features(
