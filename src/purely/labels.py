@@ -144,11 +144,10 @@ def read_labels(
     if len(found) == 1:
         _refuse_one_class(found[0])
     labels = _apply(values, _meaning_of(found, values, known_negatives), found)
-    of_p, of_u = (
+    for n, needed, kind in (
         (labels.n_positive, min_positive, "labelled positive"),
         (labels.n_unlabelled, min_unlabelled, "unlabelled"),
-    )
-    for n, needed, kind in (of_p, of_u):
+    ):
         if n < needed:
             raise ValueError(
                 f"y has {n} {kind} row(s) (n_samples={values.size} in all), but at least {needed} are needed."

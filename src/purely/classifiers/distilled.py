@@ -35,15 +35,8 @@ LEAST_POOL, MOST_COLUMNS = 1000, 200
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
 #: What a distilled classifier has from the stack as it is.
-TAKEN = {
-    "classes_",
-    "n_features_in_",
-    "feature_names_in_",
-    "class_prior_",
-    "unlabelled_prior_",
-    "label_frequency_",
-}
-TAKEN |= {"prior_", "class_prior_interval_", "oof_table_"}
+TAKEN = {"classes_", "n_features_in_", "feature_names_in_", "class_prior_", "unlabelled_prior_"}
+TAKEN |= {"label_frequency_", "prior_", "class_prior_interval_", "oof_table_"}
 
 
 @dataclass(frozen=True)

@@ -82,14 +82,17 @@ def make_members(asked: Sequence[str | Estimator], X: Matrix, share: float, seed
     """Prototypes for rows like `X`, of which a `share` of the unlabelled ones are positive."""
     members: list[Member] = []
     for member in asked:
-        name, prototype = (member, None) if isinstance(member, str) else (type(member).__name__, clone(member))
+        prototype: Any = None
+        name = member if isinstance(member, str) else type(member).__name__
         if _is_networks(member):
-            name, prototype = "networks", None
+            name = "networks"
         elif isinstance(member, PULogisticClassifier):
             name, prototype = "logistic", member.settings(share, seed)
-        elif isinstance(member, str) and member in LOGISTIC:
+        elif not isinstance(member, str):
+            prototype = clone(member)
+        elif member in LOGISTIC:
             prototype = PULogisticClassifier(basis=LOGISTIC[member]).settings(share, seed)
-        elif isinstance(member, str):
+        else:
             prototype = built_in(member, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=seed)
         taken = sum(m.name == name or m.name.startswith(f"{name}-") for m in members)
         members.append(Member(f"{name}-{taken + 1}" if taken else name, prototype))

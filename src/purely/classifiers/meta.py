@@ -64,11 +64,7 @@ class Training:
         return None if self.weight is None else self.weight[rows]
 
     def fitted(
-        self,
-        estimator: Estimator,
-        rows: Indices | None = None,
-        label: Mask | None = None,
-        weight: Floats | None = None,
+        self, estimator: Estimator, rows: Indices | None = None, label: Mask | None = None, weight: Floats | None = None
     ) -> Any:
         """A copy of the estimator, its unset random states set, fitted to some rows (all); one may be named twice.
 
@@ -83,8 +79,8 @@ class Training:
             weight = self.weight[chosen] * (1.0 if weight is None else weight)
         if weight is not None:
             options[_weight_option(copy)] = weight
-        X, target = self.X if rows is None else self.X[rows], self.positive[chosen] if label is None else label
-        return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
+        X, label = self.X if rows is None else self.X[rows], self.positive[chosen] if label is None else label
+        return copy.fit(X, np.asarray(label, dtype=np.intp), **options)
 
     def part(self, rows: Indices) -> Training:
         """Some rows of a training, as one of their own."""

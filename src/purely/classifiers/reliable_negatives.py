@@ -11,6 +11,7 @@ from purely.base import number, parameter, with_parameters
 from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
+from purely.labels import PULabels
 from purely.typing import Estimator, Floats, Mask
 
 
@@ -106,9 +107,7 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
             kept = self._negatives(score, training)
             score = training.out_of_fold(estimator, fold, kept)
             if self.alternate:
-                prior = clone(self.prior_estimator_)
-                prior.fit(score[:, None], training.positive.astype(np.intp))
-                self._adopt_estimate(prior, training.labels)
+                self._prior_of_scores(score, training.labels)
             path.append(self.class_prior_)
             if not self.alternate and np.array_equal(before, kept):
                 break
@@ -128,6 +127,11 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         kept = training.positive.copy()
         kept[lowest[:n_kept]] = True
         return kept
+
+    def _prior_of_scores(self, score: Floats, labels: PULabels) -> None:
+        estimator = clone(self.prior_estimator_)
+        estimator.fit(score[:, None], labels.positive.astype(np.intp))
+        self._adopt_estimate(estimator, labels)
 
 
 @with_parameters

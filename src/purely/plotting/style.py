@@ -70,7 +70,7 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
     below = "\n".join(textwrap.fill(note, _FOLD) for note in notes if note)
     ax.set_title(title, loc="left")
     ax.set_ylabel(y)
-    ax.set_xlabel(f"{x}\n\n{below}" if below else x, linespacing=1.15 if below else 1.2)
+    ax.set_xlabel(f"{x}\n\n{below}" if below else x, linespacing=1.15)
 
 
 def remark(ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8) -> None:
