@@ -175,8 +175,9 @@ class DistilledPUClassifier(BasePUClassifier):
     def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
         """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
         self.forget(*TAKEN)
-        for name in TAKEN & vars(stack).keys():
-            setattr(self, name, getattr(stack, name))
+        for name in TAKEN:
+            if hasattr(stack, name):
+                setattr(self, name, getattr(stack, name))
         self.members_ = [
             DistilledMember(member.name, _score_of(member), member.calibration, float(weight))
             for member, weight in zip(stack.members_, stack.member_weights_, strict=True)
