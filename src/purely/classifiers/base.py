@@ -203,7 +203,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        return self.classes_[(self.decision_function(X) > 0.0).astype(np.intp)]
+        called = self.decision_function(X) > 0.0  # first of all: it sees to it that there was a fit
+        return self.classes_[called.astype(np.intp)]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
         r"""Accuracy as positive and unlabelled rows tell it, at the fitted class prior.

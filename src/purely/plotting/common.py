@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Self, Unpack
+from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -59,8 +59,8 @@ class Display:
             if reason := self._missing():
                 self.ax_.set_title(self._title, loc="left")
                 self.ax_.set_axis_off()
-                where: dict[str, Any] = {"ha": "center", "va": "center", "transform": self.ax_.transAxes}
-                self.ax_.text(0.5, 0.5, textwrap.fill(reason, 46), **where)
+                folded, place = textwrap.fill(reason, 46), self.ax_.transAxes
+                self.ax_.text(0.5, 0.5, folded, ha="center", va="center", transform=place)
             else:
                 self._draw(self.ax_)
         return self
