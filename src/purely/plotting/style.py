@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
@@ -39,12 +39,9 @@ _STYLE = {
 _FOLD = 48
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """The look, for as long as the block lasts."""
-    mpl = import_matplotlib()
-    with mpl.rc_context(_STYLE):
-        yield
+    return import_matplotlib().rc_context(_STYLE)
 
 
 def import_matplotlib() -> ModuleType:
@@ -109,10 +106,8 @@ def percent(value: float) -> str:
     if not np.isfinite(value):
         return "unknown"
     hundredth = 100.0 * value
-    if hundredth == 0.0 or 10.0 <= abs(hundredth) < 99.0 or abs(hundredth) >= 99.95:
-        digits = 0
-    else:
-        digits = 1 if abs(hundredth) >= 0.095 else 2
+    whole = hundredth == 0.0 or 10.0 <= abs(hundredth) < 99.0 or abs(hundredth) >= 99.95
+    digits = 0 if whole else 1 if abs(hundredth) >= 0.095 else 2
     # halves go up, as on the report's page in the browser
     return f"{np.floor(hundredth * 10.0**digits + 0.5) / 10.0**digits:.{digits}f} %"
 

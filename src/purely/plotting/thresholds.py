@@ -144,10 +144,8 @@ def threshold_table(
     (above_p, size), n_p = rows.above(cuts), int(np.count_nonzero(rows.positive))
     place = np.searchsorted(-curve.thresholds, -cuts, side="right") - 1
     some = (place >= 0) & (size > 0)
-    precision, low, high = (
-        np.where(some, values[np.maximum(place, 0)], np.nan)
-        for values in (curve.precision, curve.precision_low, curve.precision_high)
-    )
+    found = curve.precision, curve.precision_low, curve.precision_high
+    precision, low, high = (np.where(some, values[np.maximum(place, 0)], np.nan) for values in found)
     tail, below_p = (1.0 - level) / 2.0, n_p - above_p
     ends = beta.ppf([[tail], [1.0 - tail]], above_p + 0.5, below_p + 0.5)
     recall_low, recall_high = np.where(above_p > 0, ends[0], 0.0), np.where(below_p > 0, ends[1], 1.0)
