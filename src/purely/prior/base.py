@@ -214,15 +214,16 @@ class PriorEstimator(PUEstimator):
         return ratio_scores(self.ratio, X, positive, cv=cv, seed=seed, folds=folds, n_jobs=self.n_jobs)
 
     def _publish(self, estimate: PriorEstimate, posterior: SharePosterior, scenario: Scenario) -> None:
-        def population(share: float) -> float:
-            return self._convert(share, scenario).population
+        def of_share(share: float) -> ClassPriors:
+            n_p, n_u, inside = self.n_positive_, self.n_unlabelled_, float(np.clip(share, 0.0, 1.0))
+            return ClassPriors.from_unlabelled(inside, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
 
-        priors = self._convert(estimate.share, scenario)
+        priors = of_share(estimate.share)
         value = priors.population
-        low, high = (population(end) for end in posterior.interval(self.level))
+        low, high = (of_share(end).population for end in posterior.interval(self.level))
         least, most = posterior.interval(0.9)
         determined = bool(most / (1.0 - most) * (1.0 - least) / least <= LARGEST_ODDS_RATIO)
-        upper = max(population(posterior.quantile(0.95)), value)
+        upper = max(of_share(posterior.quantile(0.95)).population, value)
         self.prior_ = Prior(value, min(low, value), max(high, value), self.level, upper, determined)
         self.class_prior_ = value
         self.unlabelled_prior_ = priors.unlabelled
@@ -240,12 +241,6 @@ class PriorEstimator(PUEstimator):
             )
         for sentence in sentences:
             warnings.warn(sentence, ClassPriorWarning, stacklevel=4)
-
-    def _convert(self, share: float, scenario: Scenario) -> ClassPriors:
-        inside = float(np.clip(share, 0.0, 1.0))
-        return ClassPriors.from_unlabelled(
-            inside, n_positive=self.n_positive_, n_unlabelled=self.n_unlabelled_, scenario=scenario
-        )
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         raise NotImplementedError(f"{type(self).__name__} does not say how it estimates the prior.")
