@@ -246,7 +246,7 @@ def collapse(model: Any, counts: tuple[int, int]) -> Score:
             found = kernel_score(Pipeline(model.steps[:-1]), coef[0], float(intercept[0]) - shift, limited=True)
         case [ExtraTreesClassifier() | RandomForestClassifier() as forest] if _two_classes(forest):
             found = _forest_score(forest, shift)
-        # what makes rows dense does nothing here: they are
+        # rows are dense here, so that a transformer that makes them dense changes nothing
         case [HistGradientBoostingClassifier()] | [FunctionTransformer(), HistGradientBoostingClassifier()]:
             found = _boosting_score(steps[-1], prevalence) if _two_classes(steps[-1]) else None
     return found or ModelScore(model, counts)

@@ -198,7 +198,7 @@ class AuditResult:
 
         draws = drawn(self.posterior)
         value, error = float(np.median(draws)), float(draws.std(ddof=1))
-        # missing labels all one way, above and below the threshold apart where there is one
+        # missing labels are supposed to be all alike; above and below a threshold they may differ
         ways = [(0.0, 0.0), (1.0, 1.0), *([] if threshold is None else [(0.0, 1.0), (1.0, 0.0)])] * (self.n_missing > 0)
         others = [self._supposed(np.where(called[self.sample.index], over, under)) for over, under in ways]
         ends = [value, *self.posterior.ends(draws, self.level)]

@@ -203,7 +203,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        called = self.decision_function(X) > 0.0  # first of all: it sees to it that there was a fit
+        called = self.decision_function(X) > 0.0  # asked first: it refuses a classifier that was not fitted
         return self.classes_[called.astype(np.intp)]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:

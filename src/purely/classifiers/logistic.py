@@ -174,7 +174,7 @@ def _blocks(X: Matrix, n_functions: int) -> Iterator[slice]:
 def _center_and_scale(X: Matrix, given: Floats | None) -> tuple[Floats, Floats]:
     """Weighted mean of each column, and one over the largest distance from it among rows that count."""
     counted = X if given is None else X[np.flatnonzero(given)]
-    # of a sparse matrix these are sparse as well
+    # the largest and least values of a sparse matrix come as a sparse matrix
     high, low = (dense(of).ravel() for of in (counted.max(axis=0), counted.min(axis=0)))
     mean = dense(X.mean(axis=0)).ravel() if given is None else np.asarray(given @ X).ravel() / given.sum()
     varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))

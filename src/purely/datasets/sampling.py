@@ -248,9 +248,9 @@ def make_pu(
         rows, truth = part.indices, positive.astype(np.intp)
         return _take(X, rows) if n else None, part.y, truth[rows], rows, part.propensity
 
-    X_test, _, y_test, of_test, _ = told(test, n_test)
+    X_test, _, y_test, test_rows, _ = told(test, n_test)
     both, share = (*told(train, n_unlabelled), *told(validation, n_vu)), needs[0].hidden / n_unlabelled
-    return PUDraw(*both, X_test, y_test, of_test, prior, share, scenario, how)
+    return PUDraw(*both, X_test, y_test, test_rows, prior, share, scenario, how)
 
 
 def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Matrix, Mask]:
