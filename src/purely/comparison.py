@@ -18,7 +18,7 @@ from purely.datasets import DrawError, make_pu
 from purely.datasets.labelling import Labelling, Mechanism
 from purely.labels import Scenario
 from purely.notebook import html_table
-from purely.typing import Estimator, Floats, Indices, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 __all__ = ["Comparison", "compare_methods"]
 
@@ -156,13 +156,10 @@ def compare_methods(
             model = clone(method, safe=False)
             model.fit(draw.X, draw.y)
             said = np.asarray(model.predict(draw.X_test)) == 1
-            wrong, area = float(np.mean(said != (draw.y_test == 1))), _area(model, draw.X_test, draw.y_test)
+            wrong, area = float(np.mean(said != (draw.y_test == 1))), float("nan")
+            if scores_rows(model):  # not so of a method that calls rows positive or not, and no more
+                area = float(roc_auc_score(draw.y_test, model_says(model, draw.X_test, "score")))
             prior_error = abs(float(getattr(model, "class_prior_", np.nan)) - prior)
             found = wrong, area, prior_error, time.perf_counter() - begin
             rows.append({"method": name, "draw": number, **dict(zip(MEASURES, found, strict=True))})
     return Comparison(tuple(rows), prior)
-
-
-def _area(model: Estimator, X: Matrix, y: Indices) -> float:
-    """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
-    return float(roc_auc_score(y, model_says(model, X, "score"))) if scores_rows(model) else float("nan")

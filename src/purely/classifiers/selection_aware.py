@@ -75,7 +75,7 @@ class SelectionCurve:
 
     def __call__(self, X: Matrix) -> Floats:
         """Log-propensity of each row, 0 for the labelled positives' mean."""
-        basis = _basis(_take(X, self.columns), self.knots)
+        basis = _basis(dense(X[:, self.columns]), self.knots)
         return np.clip(basis @ self.coef.ravel() - self.centre, -LARGEST, LARGEST)
 
 
@@ -92,17 +92,13 @@ def fit_selection(X: Matrix, columns: Indices, positive: Mask, log_odds: Floats)
         Out of fold.
     """
     ranks = np.linspace(0.0, 1.0, N_KNOTS)
-    knots = np.quantile(_take(X, columns), ranks, axis=0).T
+    knots = np.quantile(dense(X[:, columns]), ranks, axis=0).T
     rows = np.flatnonzero(positive)
-    basis = _basis(_take(X[rows], columns), knots)
+    basis = _basis(dense(X[rows][:, columns]), knots)
     some = np.linspace(0, rows.size - 1, min(rows.size, MOST_FITTED)).astype(np.intp)
     found = QuantileRegressor(quantile=QUANTILE, alpha=0.0, solver="highs").fit(basis[some], log_odds[rows][some])
     coef = PART * found.coef_
     return SelectionCurve(columns, knots, coef.reshape(-1, 2), float((basis @ coef).mean()))
-
-
-def _take(X: Matrix, columns: Indices) -> Floats:
-    return dense(X[:, columns])
 
 
 def _basis(values: Floats, knots: Floats) -> Floats:
