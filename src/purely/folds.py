@@ -62,9 +62,11 @@ def scramble(keys: Keys) -> Keys:
 
 def content_keys(X: Matrix, seed: int) -> Keys:
     """Keys of rows of any kind; columns that are not numbers count by the rank of their values' texts."""
-    if sp.issparse(X):
+    if not sp.issparse(X) and not hasattr(X, "columns"):
+        X = np.asarray(X).reshape(len(X), -1)
+    if sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
         return row_keys(X, seed)
-    columns = [X[name] for name in X.columns] if hasattr(X, "columns") else np.asarray(X).reshape(len(X), -1).T
+    columns = [X[name] for name in X.columns] if hasattr(X, "columns") else X.T
     return row_keys(np.column_stack([_as_numbers(np.asarray(column)) for column in columns]), seed)
 
 
