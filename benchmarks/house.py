@@ -25,6 +25,8 @@ import numpy as np
 from experiments.entry import Options, option, read_options
 from experiments.records import write_rows
 
+import purely.nn.risks
+import purely.nn.training  # noqa: F401 - loaded here, so that walks count calls and no imports
 from purely import ClassPrior, PUClassifier
 from purely.cli import main as run_command
 from purely.datasets import make_paper_data

@@ -41,8 +41,7 @@ class TrainingRows(Options):
 
 def train_on(most: int) -> None:
     """Set the number of rows everywhere."""
-    purely.crossfit.cross_fit.__kwdefaults__["most_rows"] = most
-    for module in (purely.classifiers.auto, purely.prior.ratio):
+    for module in (purely.crossfit, purely.classifiers.auto, purely.prior.ratio):
         module.MOST_ROWS = most  # type: ignore[attr-defined]
 
 

@@ -18,42 +18,26 @@ try:
 except PackageNotFoundError:  # run from a source tree that was never installed
     __version__ = "0+unknown"
 
-#: The names a newcomer needs, and the modules that define them; the rest is one import away, in the rooms.
-_HOME = {
-    "CalibratedPUClassifier": "purely.classifiers",
-    "ClassPrior": "purely.prior",
-    "ClassPriors": "purely.class_prior",
-    "LSDR": "purely.representation",
-    "NNPUClassifier": "purely.classifiers",
-    "PNRL": "purely.representation",
-    "PUClassifier": "purely.classifiers",
-    "PULogisticClassifier": "purely.classifiers",
-    "PURL": "purely.representation",
-    "PUSMI": "purely.smi",
-    "PUStratifiedKFold": "purely.model_selection",
-    "Prior": "purely.class_prior",
-    "PurelyWarning": "purely.exceptions",
-    "check_assumptions": "purely.assumptions",
-    "draw_audit": "purely.audit",
-    "explain_rows": "purely.explain",
-    "fit_together": "purely.nn.plan",
-    "independence_test": "purely.smi",
-    "information_retained": "purely.representation",
-    "load": "purely.persistence",
-    "make_pu": "purely.datasets",
-    "make_report": "purely.report",
-    "pu_precision": "purely.metrics",
-    "pu_recall": "purely.metrics",
-    "pu_report": "purely.metrics",
-    "pu_roc_auc": "purely.metrics",
-    "pu_scorer": "purely.model_selection",
-    "pu_train_test_split": "purely.model_selection",
-    "rank_features": "purely.smi",
-    "read_audit": "purely.audit",
-    "save": "purely.persistence",
-    "select_model": "purely.model_selection",
-    "stack": "purely.labels",
+#: The names a newcomer needs, by the modules that define them; the rest is one import away, in the rooms.
+_NAMES = {
+    "assumptions": "check_assumptions",
+    "audit": "draw_audit read_audit",
+    "class_prior": "ClassPriors Prior",
+    "classifiers": "CalibratedPUClassifier NNPUClassifier PUClassifier PULogisticClassifier",
+    "datasets": "make_pu",
+    "exceptions": "PurelyWarning",
+    "explain": "explain_rows",
+    "labels": "stack",
+    "metrics": "pu_precision pu_recall pu_report pu_roc_auc",
+    "model_selection": "PUStratifiedKFold pu_scorer pu_train_test_split select_model",
+    "nn.plan": "fit_together",
+    "persistence": "load save",
+    "prior": "ClassPrior",
+    "report": "make_report",
+    "representation": "LSDR PNRL PURL information_retained",
+    "smi": "PUSMI independence_test rank_features",
 }
+_HOME = {name: f"purely.{room}" for room, names in _NAMES.items() for name in names.split()}
 __all__ = sorted(_HOME)
 
 

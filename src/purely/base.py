@@ -17,8 +17,6 @@ from purely.checks import check_choice, check_number, refuse_huge, refuse_masked
 from purely.labels import PULabels, read_labels
 from purely.typing import Matrix
 
-__all__ = ["PUEstimator", "check_parameters", "number", "one_of", "parameter", "read_rows", "with_parameters"]
-
 Estimator = TypeVar("Estimator")
 
 
@@ -79,23 +77,19 @@ class PUEstimator(BaseEstimator):
         return tags
 
     def _validate_fit(
-        self,
-        X: Matrix,
-        y: ArrayLike,
-        *,
-        min_positive: int = 2,
-        min_unlabelled: int = 2,
-        reset: bool = True,
-        dtype: Any = np.float64,
+        self, X: Matrix, y: ArrayLike, *, least: tuple[int, int] = (2, 2), reset: bool = True, dtype: Any = np.float64
     ) -> tuple[Any, PULabels]:
-        """Check `X` and `y` together and read the labels; `X` comes back as an array or CSR matrix of `dtype`."""
+        """Check `X` and `y` together and read the labels; `X` comes back as an array or CSR matrix of `dtype`.
+
+        There have to be at least so many labelled positives and unlabelled rows.
+        """
         if y is None:
             raise ValueError(
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None. "
                 "Mark labelled positives with 1 and unlabelled rows with 0."
             )
         X = self._validate_rows(X, dtype=dtype, reset=reset)
-        labels = read_labels(y, min_positive=min_positive, min_unlabelled=min_unlabelled, known_negatives=True)
+        labels = read_labels(y, min_positive=least[0], min_unlabelled=least[1], known_negatives=True)
         if labels.positive.size != X.shape[0]:
             raise ValueError(
                 f"X and y must have the same length. Found input variables with inconsistent numbers of samples: "

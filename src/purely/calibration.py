@@ -137,10 +137,16 @@ def calibrate_scores(
     w_p, w_u = _shares(weight_positive, p, "weight_positive"), _shares(weight_unlabelled, u, "weight_unlabelled")
     # A score without weight says nothing, not even where the knots are.
     p, w_p, u, w_u = p[w_p > 0.0], w_p[w_p > 0.0], u[w_u > 0.0], w_u[w_u > 0.0]
+    if method == "isotonic":
+        return _isotonic(p, u, w_p, w_u, share, n_resamples, random_state)
+    second = _sigmoid(p, u, w_p, w_u, share)
     if method == "sigmoid":
-        return _sigmoid(p, u, w_p, w_u, share)
-    isotonic = _isotonic(p, u, w_p, w_u, share, n_resamples, random_state)
-    return isotonic if method == "isotonic" else _averaged(isotonic, _sigmoid(p, u, w_p, w_u, share), u, w_u, share)
+        return second
+    first = _isotonic(p, u, w_p, w_u, share, n_resamples, random_state)
+    # The mean of both maps: its knots are those of the first and the ends of both.
+    knots = np.union1d(first.knots, second.knots)
+    mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
+    return ScoreCalibration(knots, mean.log_odds + shift_to_share(mean(u), w_u, share), mean.end_slope)
 
 
 def _shares(weight: ArrayLike | None, score: Floats, name: str) -> Floats:
@@ -181,16 +187,6 @@ def _isotonic(
     return ScoreCalibration(knots, z + shift_to_share(z, u_weight, share), RAMP / spread)
 
 
-def _averaged(
-    first: ScoreCalibration, second: ScoreCalibration, u: Floats, share_u: Floats, share: float
-) -> ScoreCalibration:
-    """Mean of two maps, the knots being those of the first and the ends of both."""
-    knots = np.union1d(first.knots, second.knots)
-    mean = ScoreCalibration(knots, 0.5 * (first(knots) + second(knots)), 0.5 * (first.end_slope + second.end_slope))
-    shift = shift_to_share(mean(u), share_u, share)
-    return ScoreCalibration(knots, mean.log_odds + shift, mean.end_slope)
-
-
 def _groups(score: Floats) -> Indices:
     """Group of each of the sorted scores: equal scores together, and at most LARGEST_GROUPS of about equal size.
 
@@ -205,13 +201,9 @@ def _groups(score: Floats) -> Indices:
 
 def shift_to_share(z: Floats, weight: Floats, share: float) -> float:
     """What to add to all log-odds so that the weighted mean of the probabilities is the share."""
-
-    def excess(shift: float) -> float:
-        return float(weight @ expit(z + shift)) - share
-
     # With every log-odds at that of the share or below, the mean is at most the share; likewise above.
     low, high = logit(share) - z.max() - 1e-9, logit(share) - z.min() + 1e-9
-    return float(brentq(excess, low, high, xtol=1e-10))
+    return float(brentq(lambda shift: float(weight @ expit(z + shift)) - share, low, high, xtol=1e-10))
 
 
 def _sigmoid(p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: float) -> ScoreCalibration:
@@ -234,7 +226,5 @@ def _sigmoid(p: Floats, u: Floats, share_p: Floats, share_u: Floats, share: floa
     # A score that falls with the probability is worth no more than none; scores and a prior that no slope reconciles
     # would give an infinite one.
     a = float(np.clip(a, RAMP, LARGEST_SLOPE)) if np.isfinite(a) else LARGEST_SLOPE
-    z_u = a * s_u
-    b = shift_to_share(z_u, share_u, share)
-    knots = np.array([centre - spread, centre + spread])
-    return ScoreCalibration(knots, np.array([b - a, b + a]), a / spread)
+    b = shift_to_share(a * s_u, share_u, share)
+    return ScoreCalibration(np.array([centre - spread, centre + spread]), np.array([b - a, b + a]), a / spread)

@@ -15,23 +15,6 @@ from sklearn.utils import check_random_state, column_or_1d
 
 from purely.typing import Floats, Matrix
 
-__all__ = [
-    "LARGEST_VALUE",
-    "RandomState",
-    "check_choice",
-    "check_column",
-    "check_number",
-    "check_share",
-    "check_widths",
-    "dense",
-    "draw_seed",
-    "level_to_z",
-    "refuse_huge",
-    "refuse_length",
-    "refuse_masked",
-    "words_named",
-]
-
 Choice = TypeVar("Choice")
 #: What decides about everything that is drawn: an int, a generator of NumPy's older kind, or None for its global one.
 RandomState = int | np.random.RandomState | None
@@ -76,6 +59,21 @@ def check_share(name: str, value: object, hint: str = "") -> float:
     if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) and 0.0 < float(value) < 1.0:
         return float(value)
     raise ValueError(f"{name} must be a number strictly between 0 and 1{hint}; {value!r} was given.")
+
+
+def check_threshold(threshold: object) -> float:
+    """A probability strictly between 0 and 1 from a `threshold` parameter: a number, or a pair of costs."""
+    if isinstance(threshold, (tuple, list)) and len(threshold) == 2:
+        costs = zip(("the cost false_positive", "the cost false_negative"), threshold, strict=True)
+        largest = np.finfo(float).max
+        of_positive, of_negative = (check_number(name, cost, 0.0, largest, open_low=True) for name, cost in costs)
+        return of_positive / (of_positive + of_negative)
+    if isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool) and 0.0 < threshold < 1.0:
+        return float(threshold)
+    raise ValueError(
+        "threshold must be a number strictly between 0 and 1, or a pair of costs (false positive, false negative); "
+        f"{threshold!r} was given."
+    )
 
 
 def check_column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
@@ -143,22 +141,18 @@ def refuse_masked(values: Any, name: str = "X") -> None:
 
 
 @contextmanager
-def words_named(X: Matrix, name: str = "X") -> Iterator[None]:
+def words_named(X: Matrix) -> Iterator[None]:
     """Where the block cannot use a data frame: name its columns that are no numbers, and what makes numbers of them."""
     try:
         yield
     except (TypeError, ValueError):
-        _refuse_words(X, name)
-        raise
-
-
-def _refuse_words(X: Matrix, name: str) -> None:
-    words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
-    if words:
+        words = [column for column in getattr(X, "columns", ()) if not _holds_numbers(X[column])]
+        if not words:
+            raise
         several = "columns that are" if len(words) > 1 else "a column that is"
         listed = ", ".join(repr(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
         raise ValueError(
-            f"{name} has {several} not numbers: {listed}. Make numbers of them first, for example with "
+            f"X has {several} not numbers: {listed}. Make numbers of them first, for example with "
             "make_pipeline(purely.tables.TableEncoder(), ...)."
         ) from None
 

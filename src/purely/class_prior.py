@@ -20,15 +20,7 @@ from purely.labels import Scenario, check_scenario
 from purely.notebook import Sentence
 from purely.typing import Floats, Matrix
 
-__all__ = [
-    "ClassPriors",
-    "FittedPrior",
-    "KnownPrior",
-    "Prior",
-    "PriorLike",
-    "PriorParameter",
-    "read_prior",
-]
+__all__ = ["ClassPriors", "FittedPrior", "KnownPrior", "Prior", "PriorLike", "PriorParameter", "read_prior"]
 
 #: Level of an interval that comes without one.
 INTERVAL_LEVEL = 0.9
@@ -91,17 +83,13 @@ class ClassPriors:
         scenario = check_scenario(scenario)
         n_p, n_u = _counts(n_positive, n_unlabelled)
         prior = check_number("population", population, 0.0, 1.0)
-        if scenario == "case-control":
-            share = prior
-        else:
-            share = (prior * (n_p + n_u) - n_p) / n_u
-            if share < -1e-12:
-                raise ValueError(
-                    f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
-                    "single-sample scenario the labelled rows alone are more positives than that."
-                )
-            share = max(share, 0.0)
-        return cls.from_unlabelled(share, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
+        share = prior if scenario == "case-control" else (prior * (n_p + n_u) - n_p) / n_u
+        if share < -1e-12:
+            raise ValueError(
+                f"a population prior of {prior:g} is below the labelled share {n_p / (n_p + n_u):g}: in the "
+                "single-sample scenario the labelled rows alone are more positives than that."
+            )
+        return cls.from_unlabelled(max(share, 0.0), n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
 
     @classmethod
     def from_label_frequency(
@@ -275,16 +263,16 @@ def read_prior(class_prior: KnownPrior, *, n_unlabelled: int = 1_000_000) -> Pri
 
 
 def _read_estimate(estimator: Any, margin: float) -> Prior:
-    name = type(estimator).__name__
-    value = float(estimator.class_prior_)
-    interval = getattr(estimator, "class_prior_interval_", (value, value))
-    low, high = (float(end) for end in interval)
+    name, value = type(estimator).__name__, float(estimator.class_prior_)
+    low, high = map(float, getattr(estimator, "class_prior_interval_", (value, value)))
     if not np.isfinite([value, low, high]).all() or not 0.0 <= value <= 1.0:
         raise ValueError(f"class_prior_ of {name} must lie in [0, 1]; it is {value:g}.")
     known = getattr(estimator, "prior_", None)
     if not isinstance(known, Prior) or known.value != value:
         # An estimate outside its own interval (a percentile bootstrap can do that) stretches the interval.
-        known = Prior(value, max(min(low, value), 0.0), min(max(high, value), 1.0), _level_of(estimator))
+        level = getattr(estimator, "level", INTERVAL_LEVEL)
+        level = level if isinstance(level, float) and 0.0 < level < 1.0 else INTERVAL_LEVEL
+        known = Prior(value, max(min(low, value), 0.0), min(max(high, value), 1.0), level)
     inside = known.within(margin)
     if inside.value != value:
         warnings.warn(
@@ -294,8 +282,3 @@ def _read_estimate(estimator: Any, margin: float) -> Prior:
             stacklevel=4,
         )
     return inside
-
-
-def _level_of(estimator: Any) -> float:
-    level = getattr(estimator, "level", INTERVAL_LEVEL)
-    return float(level) if isinstance(level, float) and 0.0 < level < 1.0 else INTERVAL_LEVEL

@@ -34,17 +34,6 @@ from sklearn.tree._tree import NODE_DTYPE, Tree
 from purely.crossfit import LARGEST_LOG_RATIO, finite_log_odds, log_ratio
 from purely.typing import Floats, Indices, Matrix
 
-__all__ = [
-    "KernelScore",
-    "LinearScore",
-    "ModelScore",
-    "Score",
-    "TreeScore",
-    "collapse",
-    "collapsed_ratio",
-    "kernel_score",
-]
-
 #: Rows whose kernel is in memory at a time: the block stays in a processor's cache.
 KERNEL_ROWS = 1024
 #: Sum of the coefficients' sizes up to which single precision, about 1e-7 a term, leaves errors below a thousandth.
@@ -177,12 +166,6 @@ class TreeScore:
         leaves = np.add.reduceat(self.left == NO_CHILD, self.starts[:-1])
         return 1 + int(np.searchsorted(np.cumsum(np.log(leaves)), np.log(SORTING_CELLS)))
 
-    def _sum_of_few(self, rows: NDArray[np.float32]) -> Floats:
-        """What the leaves of few rows add up to, where a call for every tree is slow."""
-        total = np.zeros((len(rows), 1))
-        predict_stages(self.stages, rows, 1.0, total)
-        return total[:, 0]
-
     def _sum(self, rows: NDArray[np.float32]) -> Floats:
         """What the leaves of many rows add up to.
 
@@ -206,7 +189,12 @@ class TreeScore:
     def __call__(self, X: Floats) -> Floats:
         """Scores of dense rows."""
         rows = np.ascontiguousarray(X - self.offset if self.offset.any() else X, dtype=np.float32)
-        total = self._sum_of_few(rows) if len(rows) <= FEW_ROWS else self._sum(rows)
+        if len(rows) <= FEW_ROWS:  # a call for every tree would be slow
+            total = np.zeros((len(rows), 1))
+            predict_stages(self.stages, rows, 1.0, total)
+            total = total[:, 0]
+        else:
+            total = self._sum(rows)
         return _within((finite_log_odds(total) if self.shares else total) + self.constant, limited=True)
 
 
@@ -250,19 +238,18 @@ def collapse(model: Any, counts: tuple[int, int]) -> Score:
     steps = [step for _, step in model.steps] if isinstance(model, Pipeline) else [model]
     prevalence = float(np.log(counts[0] / counts[1]))
     shift = 0.0 if getattr(steps[-1], "class_weight", None) == "balanced" else prevalence
+    found: Score | None = None
     match steps:
         case [MaxAbsScaler() as scaler, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1:
-            return LinearScore(coef[0] / scaler.scale_, float(intercept[0]) - shift, True)
+            found = LinearScore(coef[0] / scaler.scale_, float(intercept[0]) - shift, True)
         case [*kernel, LogisticRegression(coef_=coef, intercept_=intercept)] if len(coef) == 1 and kernel:
             found = kernel_score(Pipeline(model.steps[:-1]), coef[0], float(intercept[0]) - shift, limited=True)
-            return found or ModelScore(model, counts)
         case [ExtraTreesClassifier() | RandomForestClassifier() as forest] if _two_classes(forest):
-            return _forest_score(forest, shift)
-        case [HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):
-            return _boosting_score(boosting, prevalence) or ModelScore(model, counts)
-        case [FunctionTransformer(), HistGradientBoostingClassifier() as boosting] if _two_classes(boosting):
-            return _boosting_score(boosting, prevalence) or ModelScore(model, counts)  # rows are dense here
-    return ModelScore(model, counts)
+            found = _forest_score(forest, shift)
+        # rows are dense here, so that a transformer that makes them dense changes nothing
+        case [HistGradientBoostingClassifier()] | [FunctionTransformer(), HistGradientBoostingClassifier()]:
+            found = _boosting_score(steps[-1], prevalence) if _two_classes(steps[-1]) else None
+    return found or ModelScore(model, counts)
 
 
 def collapsed_ratio(model: Any, X: Matrix, n_positive: int, n_unlabelled: int) -> Floats:
@@ -283,18 +270,14 @@ def _within(score: Floats, limited: bool) -> Floats:
 def kernel_score(kernel: Pipeline, beta: Floats, intercept: float, *, limited: bool) -> KernelScore | None:
     """The score of :func:`purely.prior.ratio.kernel_features` with coefficients; None of another pipeline."""
     match [step for _, step in kernel.steps]:
-        case [
-            StandardScaler() as scaler,
-            Nystroem(kernel="rbf") as features,
-            StandardScaler(with_std=False) as centred,
-        ]:
+        case [StandardScaler() as scaler, Nystroem(kernel="rbf") as features, StandardScaler(with_std=False) as last]:
             pass
         case _:
             return None
     kept = features.components_
     centers = kept if isinstance(kept, np.ndarray) else kept.toarray()
     coef = features.normalization_.T @ beta
-    constant = intercept - (float(centred.mean_ @ beta) if centred.with_mean else 0.0)
+    constant = intercept - (float(last.mean_ @ beta) if last.with_mean else 0.0)
     single = np.abs(coef).sum() <= LARGEST_SINGLE
     dtype = np.float32 if single else np.float64
     width = centers.shape[1]
@@ -309,17 +292,10 @@ def _forest_score(forest: ExtraTreesClassifier | RandomForestClassifier, prevale
     trees = [tree.tree_ for tree in forest.estimators_]
     values = [tree.value[:, 0, :] for tree in trees]
     shares = [value[:, 1] / value.sum(axis=1) / len(trees) for value in values]
-    return TreeScore(
-        starts=np.cumsum([0, *(tree.node_count for tree in trees)]),
-        left=np.concatenate([tree.children_left for tree in trees]),
-        right=np.concatenate([tree.children_right for tree in trees]),
-        feature=np.concatenate([tree.feature for tree in trees]),
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        value=np.concatenate(shares),
-        offset=np.zeros(forest.n_features_in_),
-        shares=True,
-        constant=-prevalence,
-    )
+    names = "children_left", "children_right", "feature", "threshold"
+    left, right, feature, threshold = (np.concatenate([getattr(tree, name) for tree in trees]) for name in names)
+    starts, offset = np.cumsum([0, *(tree.node_count for tree in trees)]), np.zeros(forest.n_features_in_)
+    return TreeScore(starts, left, right, feature, threshold, np.concatenate(shares), offset, True, -prevalence)
 
 
 def _boosting_score(boosting: HistGradientBoostingClassifier, prevalence: float) -> TreeScore | None:
@@ -333,15 +309,10 @@ def _boosting_score(boosting: HistGradientBoostingClassifier, prevalence: float)
     offset = np.zeros(boosting.n_features_in_)
     for column in np.unique(nodes["feature_idx"][~leaf]):
         offset[column] = np.median(threshold[~leaf & (nodes["feature_idx"] == column)])
-    return TreeScore(
-        starts=np.cumsum([0, *map(len, rounds)]),
-        left=np.where(leaf, NO_CHILD, nodes["left"].astype(np.intp)),
-        right=np.where(leaf, NO_CHILD, nodes["right"].astype(np.intp)),
-        feature=np.where(leaf, NO_COLUMN, nodes["feature_idx"].astype(np.intp)),
-        # Rounded as rows are: a row that lies on a threshold stays on its side.
-        threshold=np.where(leaf, 0.0, threshold - offset[nodes["feature_idx"]]).astype(np.float32).astype(np.float64),
-        value=np.where(leaf, nodes["value"], 0.0),
-        offset=offset,
-        shares=False,
-        constant=float(boosting._baseline_prediction[0, 0]) - prevalence,
-    )
+    left, right = (np.where(leaf, NO_CHILD, nodes[side].astype(np.intp)) for side in ("left", "right"))
+    feature = np.where(leaf, NO_COLUMN, nodes["feature_idx"].astype(np.intp))
+    # Rounded as rows are: a row that lies on a threshold stays on its side.
+    threshold = np.where(leaf, 0.0, threshold - offset[nodes["feature_idx"]]).astype(np.float32).astype(np.float64)
+    starts, value = np.cumsum([0, *map(len, rounds)]), np.where(leaf, nodes["value"], 0.0)
+    constant = float(boosting._baseline_prediction[0, 0]) - prevalence
+    return TreeScore(starts, left, right, feature, threshold, value, offset, False, constant)

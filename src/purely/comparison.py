@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,12 +13,12 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from purely.checks import RandomState, check_number, draw_seed
-from purely.crossfit import model_says
+from purely.crossfit import model_says, scores_rows
 from purely.datasets import DrawError, make_pu
 from purely.datasets.labelling import Labelling, Mechanism
 from purely.labels import Scenario
 from purely.notebook import html_table
-from purely.typing import Estimator, Floats, Indices, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 __all__ = ["Comparison", "compare_methods"]
 
@@ -141,19 +142,11 @@ def compare_methods(
     seed = draw_seed(random_state)
     rows: list[dict[str, object]] = []
     prior = float("nan")
+    how: dict[str, Any] = {"class_prior": class_prior, "scenario": scenario, "labelling": labelling}
+    how |= {"n_positive": n_positive, "n_unlabelled": n_unlabelled, "n_test": n_test}
     for number in range(n_draws):
         try:
-            draw = make_pu(
-                X,
-                y,
-                n_positive=n_positive,
-                n_unlabelled=n_unlabelled,
-                class_prior=class_prior,
-                n_test=n_test,
-                scenario=scenario,
-                labelling=labelling,
-                random_state=seed + number,
-            )
+            draw = make_pu(X, y, **how, random_state=seed + number)
         except DrawError as error:  # it may name a setting of `make_pu` that this function has not
             asked = f"n_positive={n_positive}, n_unlabelled={n_unlabelled} and n_test={n_test}"
             raise ValueError(f"Draws of {asked} cannot be made: {error.lack} {error.remedy}.") from None
@@ -163,22 +156,10 @@ def compare_methods(
             model = clone(method, safe=False)
             model.fit(draw.X, draw.y)
             said = np.asarray(model.predict(draw.X_test)) == 1
-            found = getattr(model, "class_prior_", np.nan)
-            rows.append(
-                {
-                    "method": name,
-                    "draw": number,
-                    "error": float(np.mean(said != (draw.y_test == 1))),
-                    "area": _area(model, draw.X_test, draw.y_test),
-                    "prior_error": abs(float(found) - prior),
-                    "seconds": time.perf_counter() - begin,
-                }
-            )
+            wrong, area = float(np.mean(said != (draw.y_test == 1))), float("nan")
+            if scores_rows(model):  # not so of a method that calls rows positive or not, and no more
+                area = float(roc_auc_score(draw.y_test, model_says(model, draw.X_test, "score")))
+            prior_error = abs(float(getattr(model, "class_prior_", np.nan)) - prior)
+            found = wrong, area, prior_error, time.perf_counter() - begin
+            rows.append({"method": name, "draw": number, **dict(zip(MEASURES, found, strict=True))})
     return Comparison(tuple(rows), prior)
-
-
-def _area(model: Estimator, X: Matrix, y: Indices) -> float:
-    """Area under the ROC curve of test rows; NaN of a method that calls rows positive or not, and no more."""
-    if not any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function")):
-        return float("nan")
-    return float(roc_auc_score(y, model_says(model, X, "score")))

@@ -26,20 +26,6 @@ from purely.folds import Folds
 from purely.progress import track
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
-__all__ = [
-    "LARGEST_LOG_ODDS",
-    "LARGEST_LOG_RATIO",
-    "MOST_ROWS",
-    "Statement",
-    "are_training_rows",
-    "cross_fit",
-    "finite_log_odds",
-    "last_step",
-    "log_ratio",
-    "model_says",
-    "out_of_fold",
-]
-
 #: Rank correlation of two scores from which on they are taken to be of the same rows.
 SAME_ROWS = 0.5
 
@@ -97,6 +83,11 @@ def model_says(model: Any, X: Matrix, what: Statement, positive: object = 1) -> 
     raise TypeError(f"{type(model).__name__} has no {needed}, which is looked at here.")
 
 
+def scores_rows(model: object) -> bool:
+    """Whether a model, fitted or not, says more of rows than their class."""
+    return any(hasattr(model, name) for name in ("density_ratio", "predict_proba", "decision_function"))
+
+
 def finite_log_odds(probability: ArrayLike) -> Floats:
     """Log-odds of probabilities, finite at 0 and 1, which sums of shares may pass by a rounding error."""
     inside = np.clip(np.asarray(probability, dtype=np.float64), 0.0, 1.0)
@@ -127,8 +118,9 @@ def log_ratio(model: Any, X: Matrix, n_positive: int, n_unlabelled: int) -> Floa
         with np.errstate(divide="ignore"):
             value = np.log(np.maximum(_column(model.density_ratio(X)), 0.0))
     elif hasattr(model, "predict_proba"):
-        value = model_says(model, X, "probability")
-        value = finite_log_odds(value) - (0.0 if _is_balanced(model) else np.log(n_positive / n_unlabelled))
+        balanced = getattr(last_step(model), "class_weight", None) == "balanced"
+        value = finite_log_odds(model_says(model, X, "probability"))
+        value -= 0.0 if balanced else np.log(n_positive / n_unlabelled)
     else:
         return model_says(model, X, "score")
     return np.clip(value, -LARGEST_LOG_RATIO, LARGEST_LOG_RATIO)
@@ -138,11 +130,6 @@ def _column(values: ArrayLike) -> Floats:
     return np.asarray(values, dtype=np.float64).reshape(-1)
 
 
-def _is_balanced(model: object) -> bool:
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    return getattr(last, "class_weight", None) == "balanced"
-
-
 def cross_fit(
     models: Sequence[Estimator],
     X: Matrix,
@@ -150,7 +137,6 @@ def cross_fit(
     folds: Folds,
     *,
     n_jobs: int | None = None,
-    most_rows: int = MOST_ROWS,
     says: Says = log_ratio,
 ) -> Floats:
     """Log-ratio of every row by models that were trained on the other folds.
@@ -164,8 +150,7 @@ def cross_fit(
     folds : Folds
     n_jobs : int, optional
         Fits at a time, through joblib.
-    most_rows : int
-        Rows that a model is trained on at most; all rows are scored.
+
     says : function
         What a model says of rows, such as :func:`purely.collapsed.collapsed_ratio`.
 
@@ -179,7 +164,7 @@ def cross_fit(
     if not jobs:
         return scores
     done = Parallel(n_jobs=n_jobs, return_as="generator")(
-        delayed(_fit_and_score)(models[i], X, target, folds, k, most_rows, says) for i, k in jobs
+        delayed(_fit_and_score)(models[i], X, target, folds, k, says) for i, k in jobs
     )
     with track("models", len(jobs), unit="model") as bar:
         for (i, k), score in zip(jobs, done, strict=True):
@@ -195,31 +180,21 @@ def last_step(estimator: Any) -> Any:
 
 def out_of_fold(model: Any, found: Floats) -> Floats | None:
     """Out-of-fold probabilities of the rows of which a model says `found`; None where it holds none of these rows."""
-    stored = getattr(last_step(model), "oof_probability_", None)
-    if stored is None or not are_training_rows(np.asarray(stored, dtype=np.float64), found):
-        return None
-    return np.asarray(stored, dtype=np.float64)
+    stored = np.asarray(getattr(last_step(model), "oof_probability_", ()), dtype=np.float64)
+    return stored if are_training_rows(stored, found) else None
 
 
 def are_training_rows(stored: Floats, found: Floats) -> bool:
     """Whether out-of-fold scores are those of the rows of which a model says `found`: as many, and in like order."""
-    if stored.size != found.size:
+    if not stored.size == found.size > 0:
         return False
     with np.errstate(invalid="ignore"):
         agreement = np.corrcoef(rankdata(stored), rankdata(found))[0, 1]
     return bool(agreement > SAME_ROWS)
 
 
-def _fit_and_score(
-    model: Estimator,
-    X: Matrix,
-    target: Indices,
-    folds: Folds,
-    k: int,
-    most_rows: int,
-    says: Says,
-) -> Floats:
-    train, test = folds.sample(k, target == 1, most_rows), folds.test(k)
+def _fit_and_score(model: Estimator, X: Matrix, target: Indices, folds: Folds, k: int, says: Says) -> Floats:
+    train, test = folds.sample(k, target == 1, MOST_ROWS), folds.test(k)
     n_positive = int(target[train].sum())
     fitted = clone(model, safe=False).fit(X[train], target[train])
     return says(fitted, X[test], n_positive, train.size - n_positive)

@@ -28,20 +28,6 @@ try:
 except ImportError:  # Windows, where a file that is open cannot be removed or renamed over anyway
     fcntl = None  # type: ignore[assignment]
 
-__all__ = [
-    "STDIN",
-    "FileError",
-    "MissingFileError",
-    "is_same_file",
-    "is_stream",
-    "open_input",
-    "printable",
-    "reason",
-    "replacing",
-    "shown",
-    "sweep",
-]
-
 PathLike = str | os.PathLike[str]
 
 #: The name that stands for the standard input.
@@ -272,9 +258,8 @@ def open_input(path: PathLike) -> IO[bytes]:
     name = os.fspath(path)
     what = "the standard input" if name == STDIN else shown(name, 120)
     try:
-        opened = os.fdopen(
-            os.dup(0) if name == STDIN else os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0)), "rb"
-        )
+        number = os.dup(0) if name == STDIN else os.open(name, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        opened = os.fdopen(number, "rb")
     except OSError as error:
         if os.path.isdir(name):
             raise FileError(f"{what} is a folder; name a file.") from error

@@ -17,19 +17,6 @@ from numpy.typing import NDArray
 
 from purely.typing import Floats, Indices, Keys, Mask, Matrix
 
-__all__ = [
-    "Folds",
-    "content_keys",
-    "deal_folds",
-    "draw_rows",
-    "row_keys",
-    "row_order",
-    "sample_rows",
-    "share_out",
-    "stream_folds",
-]
-
-
 _BLOCK_ELEMENTS = 1 << 22
 #: An odd number whose multiples are spread evenly over 64 bits.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -62,9 +49,8 @@ def row_keys(X: Matrix, seed: int) -> Keys:
 def _bits(values: NDArray[Any]) -> Keys:
     as_float = np.asarray(values, dtype=np.float64) + 0.0  # turns -0.0 into 0.0
     bits = as_float.view(np.uint64)
-    return bits ^ (
-        bits >> np.uint64(29)
-    )  # floats of short mantissa have zero low bits; multiplication only moves bits up
+    # floats of short mantissa have zero low bits; multiplication only moves bits up
+    return bits ^ (bits >> np.uint64(29))
 
 
 def scramble(keys: Keys) -> Keys:
@@ -76,14 +62,11 @@ def scramble(keys: Keys) -> Keys:
 
 def content_keys(X: Matrix, seed: int) -> Keys:
     """Keys of rows of any kind; columns that are not numbers count by the rank of their values' texts."""
-    if sp.issparse(X):
+    if not sp.issparse(X) and not hasattr(X, "columns"):
+        X = np.asarray(X).reshape(len(X), -1)
+    if sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf"):
         return row_keys(X, seed)
-    rows = X if hasattr(X, "columns") else np.asarray(X)
-    if not hasattr(X, "columns") and rows.dtype.kind in "biuf":
-        return row_keys(np.asarray(rows, dtype=np.float64).reshape(len(rows), -1), seed)
-    columns = (
-        [X[name] for name in X.columns] if hasattr(X, "columns") else list(np.asarray(rows).reshape(len(rows), -1).T)
-    )
+    columns = [X[name] for name in X.columns] if hasattr(X, "columns") else X.T
     return row_keys(np.column_stack([_as_numbers(np.asarray(column)) for column in columns]), seed)
 
 
@@ -212,8 +195,7 @@ def share_out(keys: Keys, positive: Mask, share: float, draw: int = 0) -> Mask:
         part[ordered[:wanted]] = True
     # A row with copies on both sides goes where most of them are.
     _, group = np.unique(own, return_inverse=True)
-    inside = np.bincount(group, weights=part) / np.bincount(group)
-    together = inside[group] >= 0.5
+    together = (np.bincount(group, weights=part) / np.bincount(group))[group] >= 0.5
     return together if _both_kinds(together, positive) and _both_kinds(~together, positive) else part
 
 
@@ -235,9 +217,7 @@ def _apart(keys: Keys, positive: Mask, n_folds: int) -> Keys:
         if np.count_nonzero(count) < 2:
             common |= count > 0
     rows = common[group]
-    if not rows.any():
-        return keys
-    return np.where(rows, _copy_keys(keys, positive), keys)
+    return np.where(rows, _copy_keys(keys, positive), keys) if rows.any() else keys
 
 
 def _deal(keys: Keys, positive: Mask, n_folds: int) -> tuple[Indices, int]:

@@ -9,8 +9,6 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-__all__ = ["LabelMeaning", "Saying", "find_meaning", "listed", "plain", "says"]
-
 #: A value of a label: a number, a truth value or a text, of Python or of NumPy.
 Value: TypeAlias = Any
 #: What a value says of its row. "no" is an unlabelled row in a column of two values, a known negative in one of three.
@@ -84,7 +82,8 @@ def find_meaning(values: Collection[Value]) -> LabelMeaning:
             return LabelMeaning(candidates[0], next(v for v in values if v is not candidates[0]))
         if len(candidates) == 1 and unlabelled:
             return LabelMeaning(candidates[0], unlabelled[0])
-        return _the_greater(values)
+        low, high = sorted(values, key=float if _all_numbers(values) else None)
+        return LabelMeaning(high, low, guessed=True)
     negative = said["no"] + said["negative"]
     if len(values) == 3 and len(candidates) == len(said["unlabelled"]) == len(negative) == 1:
         return LabelMeaning(candidates[0], said["unlabelled"][0], negative[0])
@@ -109,11 +108,6 @@ def says(value: Value) -> Saying:
     else:
         word = str(text).casefold().translate(_NO_SPACES)
     return _SAYINGS.get(word, "other")
-
-
-def _the_greater(values: Collection[Value]) -> LabelMeaning:
-    low, high = sorted(values, key=float if _all_numbers(values) else None)
-    return LabelMeaning(high, low, guessed=True)
 
 
 def _number(value: Value) -> float | None:

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Sentence", "as_json", "html_table"]
-
 
 class Sentence:
     """Shown in a notebook as what it prints: a sentence, or lines that stay below each other."""

@@ -17,8 +17,6 @@ from typing import Any
 
 from purely.exceptions import TrainingInterrupted
 
-__all__ = ["Bar", "Stop", "interrupts_pass", "showing", "stoppable", "track"]
-
 _showing: ContextVar[bool] = ContextVar("showing", default=False)
 _interrupts_pass: ContextVar[bool] = ContextVar("interrupts_pass", default=False)
 

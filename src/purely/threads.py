@@ -7,18 +7,15 @@ BLAS threads that wait for each other spin. Work is shared out over folds and bl
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-
-@lru_cache(maxsize=1)
-def _controller() -> Any:
-    return ThreadpoolController()  # finding the libraries costs milliseconds; once is enough
+#: Finding the libraries costs milliseconds; once is enough.
+_controller = cache(ThreadpoolController)
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread within a ``with`` block."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
+    return _controller().limit(limits=1, user_api="blas")

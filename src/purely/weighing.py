@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import minimize
@@ -10,8 +11,8 @@ from scipy.special import expit
 
 from purely.typing import Floats, Mask
 
-__all__ = ["equal_kinds", "labelled_loss", "stacked_weights", "weigh_models"]
-
+#: A loss of log-odds, with its derivative by each of them.
+Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]
 
 #: Log-odds beyond this say no more than that a row is certain.
 _LIMIT = 8.0
@@ -37,12 +38,7 @@ def equal_kinds(positive: Mask, weight: Floats | None = None) -> Floats:
 
 
 def weigh_models(
-    scores: Floats,
-    positive: Mask,
-    loss: Callable[[Floats], tuple[float, Floats]],
-    *,
-    towards: Floats | None = None,
-    pull: float = 1.0,
+    scores: Floats, positive: Mask, loss: Loss, *, towards: Floats | None = None, pull: float = 1.0
 ) -> tuple[Floats, float]:
     r"""Weights of models and a constant under which what they say together has the least loss.
 
@@ -130,9 +126,7 @@ def stacked_weights(log_odds: Floats, positive: Mask, share: float, towards: Flo
     if k == 1:
         return start
     weight = equal_kinds(positive)
-    within = np.clip(log_odds, -_LIMIT, _LIMIT)
-    found, _ = weigh_models(
-        within, positive, lambda z: labelled_loss(z, positive, weight, share), towards=start, pull=PULL
-    )
+    z = np.clip(log_odds, -_LIMIT, _LIMIT)
+    found, _ = weigh_models(z, positive, lambda s: labelled_loss(s, positive, weight, share), towards=start, pull=PULL)
     total = float(found.sum())
     return found / total if np.isfinite(total) and total > 1e-6 else start

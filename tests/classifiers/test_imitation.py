@@ -9,7 +9,7 @@ from scipy.special import expit
 import purely
 from purely import PUClassifier, stack
 from purely.classifiers.distilled import LARGEST_AREA, LARGEST_MEAN
-from purely.classifiers.imitation import Imitation, _gradient, _shapes, imitate, mixed_rows, train
+from purely.classifiers.imitation import WIDTH, Imitation, _gradient, imitate, mixed_rows, train
 
 
 def says(X):
@@ -45,7 +45,7 @@ def test_nothing_beyond_what_was_taught(taught):
 def test_the_gradient_is_that_of_the_loss():
     rng = np.random.default_rng(0)
     x, target = rng.normal(size=(50, 3)), rng.normal(size=50)
-    weights = [d * rng.normal(size=(m, k)) for m, k, d in _shapes(3)]
+    weights = [np.sqrt(2 / shape[0]) * rng.normal(size=shape) for shape in ((3, WIDTH), (WIDTH, WIDTH), (WIDTH, 1))]
     weights += [rng.normal(size=w.shape[1]) for w in weights]
 
     def loss():

@@ -78,11 +78,7 @@ def check_assumptions(
     >>> report.status, report["selection"].status
     ('ok', 'ok')
     """
-    return AssumptionReport(
-        (
-            check_selection(y, score, class_prior, scenario=scenario, alpha=alpha),
-            check_top(y, score, alpha=alpha),
-            check_identifiability(y, score, alpha=alpha),
-            check_sampling(y, score, class_prior, X=X, scenario=scenario, alpha=alpha),
-        )
-    )
+    selection = check_selection(y, score, class_prior, scenario=scenario, alpha=alpha)
+    top, identifiability = check_top(y, score, alpha=alpha), check_identifiability(y, score, alpha=alpha)
+    sampling = check_sampling(y, score, class_prior, X=X, scenario=scenario, alpha=alpha)
+    return AssumptionReport((selection, top, identifiability, sampling))

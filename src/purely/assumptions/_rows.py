@@ -102,9 +102,7 @@ def _copies(X: Matrix, labels: PULabels, scenario: Scenario, alpha: float) -> tu
     rows = sp.csr_matrix(X) if sp.issparse(X) else check_array(X, dtype=np.float64, ensure_all_finite=False)
     refuse_length("X", rows.shape[0], labels.positive.size)
     keys = row_keys(rows, seed=0)
-    (of_u, size_u), (_, size_p) = (
-        np.unique(keys[mask], return_counts=True) for mask in (~labels.positive, labels.positive)
-    )
+    (of_u, size_u), (_, size_p) = (np.unique(keys[k], return_counts=True) for k in (~labels.positive, labels.positive))
     share_p = float(np.isin(keys[labels.positive], of_u).mean())
     share_u, share_pp = (float(size[size > 1].sum() / size.sum()) for size in (size_u, size_p))
     anyway = max(share_u, 1.0 - (1.0 - share_pp) ** max(labels.n_unlabelled / labels.n_positive, 1.0))

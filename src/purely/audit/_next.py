@@ -25,8 +25,7 @@ from scipy.special import expit
 
 from purely.audit._design import every_step, inclusion_probabilities, read_probability, row_sizes
 from purely.audit._posterior import Pool, group_pool, prior_law
-from purely.checks import RandomState, check_choice, check_number, check_share, draw_seed
-from purely.classifiers.thresholds import check_threshold
+from purely.checks import RandomState, check_choice, check_number, check_share, check_threshold, draw_seed
 from purely.crossfit import model_says
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 

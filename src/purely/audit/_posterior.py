@@ -118,10 +118,6 @@ class Posterior:
         tail = float(ndtr(-longer * level_to_z(level)))
         return np.asarray(np.quantile(draws, [tail, 1.0 - tail], axis=0))
 
-    def above_cuts(self) -> tuple[Floats, Floats]:
-        """Rows at or above each cut, and positives among them in each draw."""
-        return _from_top(self.rows), _from_top(self.positives)
-
     def above(self, group: Indices, called: Mask) -> Floats:
         """Positives among the rows above a threshold, in each draw; a group that it cuts is divided at random."""
         inside = np.bincount(group, called, self.rows.size)
@@ -238,9 +234,9 @@ def promised_cut(posterior: Posterior, precision: float, confidence: float) -> f
     looked, the draws go by the model.
     """
     needed = float(ndtr(LONGER * ndtri(confidence))) if confidence > 0.5 else confidence
-    rows, positives = posterior.above_cuts()
+    held = posterior.rows, posterior.positives, posterior.found, posterior.seen
+    rows, positives, found, seen = map(_from_top, held)
     chance = np.mean(positives >= precision * rows, axis=0)
-    found, seen = _from_top(posterior.found), _from_top(posterior.seen)
     alone = beta.sf(precision, found + 0.5, seen - found + 0.5)
     kept = np.flatnonzero((chance >= needed) & (alone >= 2.0 * confidence - 1.0))
     if kept.size:

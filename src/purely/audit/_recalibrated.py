@@ -27,8 +27,7 @@ def calibration_of(pool: Pool, posterior: Posterior, share: float) -> ScoreCalib
     The mean of the probabilities over the pool is `share`.
     Isotonic regression of the groups' mean shares, each with its rows as weight, and a slight slope where it is level.
     """
-    mean = posterior.positives.mean(axis=0) / pool.rows
-    level = isotonic_regression(mean, sample_weight=pool.rows)
+    level = isotonic_regression(posterior.positives.mean(axis=0) / pool.rows, sample_weight=pool.rows)
     half_a_row = 0.5 / pool.rows.sum()
     z = finite_log_odds(np.clip(level, half_a_row, 1.0 - half_a_row))
     knots, first = np.unique(pool.log_odds, return_index=True)  # beyond the largest log-odds groups share a knot

@@ -69,13 +69,10 @@ class Refinement:
     def __call__(self, log_odds: Floats, X: Matrix) -> Floats:
         """Corrected log-odds of rows."""
         linear = np.asarray(self.slope * log_odds + X @ self.coef + self.intercept, dtype=np.float64)
-        return linear if not self.weight.size else linear + self._bent(dense(X) * self.scale)
-
-    def _bent(self, rows: Floats) -> Floats:
-        parts = pairwise_distances_chunked(
-            rows, self.centres, metric="sqeuclidean", reduce_func=lambda squares, _: np.exp(-squares) @ self.weight
-        )
-        return np.concatenate(list(parts))
+        if not self.weight.size:
+            return linear
+        how = {"metric": "sqeuclidean", "reduce_func": lambda squares, _: np.exp(-squares) @ self.weight}
+        return linear + np.concatenate(list(pairwise_distances_chunked(dense(X) * self.scale, self.centres, **how)))
 
 
 def relevance_of(model: Estimator, X: Matrix) -> Floats:
@@ -117,6 +114,5 @@ def fit_refinement(log_odds: Floats, X: Matrix, positive: Mask, relevance: Float
     dual = sl.solve_triangular(root.T, found.coef_[0])
     of_log_odds, *of_columns = linear.T @ dual
     coef, weight = np.asarray(of_columns) * linear_scale, BENT**2 * dual[: len(centres)]
-    return Refinement(
-        max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef), coef, scale, centres, weight
-    )
+    slope, intercept = max(float(of_log_odds), 0.0), float(found.intercept_[0] - mean @ coef)
+    return Refinement(slope, intercept, coef, scale, centres, weight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,7 @@ from purely.checks import check_share, level_to_z
 from purely.class_prior import Prior
 from purely.crossfit import model_says
 from purely.metrics import PUEstimate
-from purely.typing import Estimator, Floats, Mask, Matrix
+from purely.typing import Estimator, Floats, Matrix
 
 #: (positives above, rows above, positives of the pool, rows of the pool) -> value of each draw.
 Functional = Callable[[Floats, float, Floats, float], Floats]
@@ -197,18 +198,14 @@ class AuditResult:
 
         draws = drawn(self.posterior)
         value, error = float(np.median(draws)), float(draws.std(ddof=1))
-        others = self._extremes(called, threshold is not None)
+        # missing labels are supposed to be all alike; above and below a threshold they may differ
+        ways = [(0.0, 0.0), (1.0, 1.0), *([] if threshold is None else [(0.0, 1.0), (1.0, 0.0)])] * (self.n_missing > 0)
+        others = [self._supposed(np.where(called[self.sample.index], over, under)) for over, under in ways]
         ends = [value, *self.posterior.ends(draws, self.level)]
         ends += [end for other in others for end in other.ends(drawn(other), self.level)]
         low, high = np.clip([min(ends), max(ends)], *legal).tolist()
         note = f"{self.n_missing} rows could not be told; the interval allows for either label." * (self.n_missing > 0)
         return PUEstimate(name, value, error, low, high, self.level, ASSUMPTION, value, note)
-
-    def _extremes(self, called: Mask, cut: bool) -> list[Posterior]:
-        """Posteriors with missing labels all one way: above and below the threshold apart where there is one."""
-        above = called[self.sample.index]
-        ways = [(0.0, 0.0), (1.0, 1.0), *([(0.0, 1.0), (1.0, 0.0)] if cut else [])] * (self.n_missing > 0)
-        return [self._supposed(np.where(above, over, under)) for over, under in ways]
 
     def calibration_curve(self, n_groups: int = 5) -> AuditCurve:
         """Predicted probabilities against shares of positives in groups of the pool, see :class:`AuditCurve`."""
@@ -315,14 +312,9 @@ class AuditResult:
                 f"The labelled positives are not a random draw of all positives: {said}, where 50 % are expected. "
                 f"{kind.capitalize()} positives were labelled first: use the recalibrated model and the audit's share."
             )
-        return AssumptionCheck(
-            "labelling",
-            "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated",
-            middle,
-            p_value,
-            message,
-            {"low": float(low), "high": float(high)},
-        )
+        status: Literal["ok", "doubtful", "violated"]
+        status = "ok" if p_value > 0.05 else "doubtful" if p_value > 0.01 else "violated"
+        return AssumptionCheck("labelling", status, middle, p_value, message, {"low": float(low), "high": float(high)})
 
     def __str__(self) -> str:
         missing = f", {self.n_missing} could not be told" if self.n_missing else ""

@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import expit, logit
 
-from purely.checks import check_number, check_share
+from purely.checks import check_number, check_share, check_threshold
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.thresholds import check_threshold
 from purely.metrics import PUEstimate
 from purely.typing import Floats, Mask, Matrix
 
@@ -101,8 +100,7 @@ class Sensitivity:
         if (precision is None) == (share is None):
             raise ValueError("give one conclusion: precision= (at least) or share= (at most).")
         if precision is not None:
-            now = self.at(1.0).precision
-            return max(1.0, now.low / check_share("precision", precision))
+            return max(1.0, self.at(1.0).precision.low / check_share("precision", precision))
         most = check_share("share", share)
         low, high = 1.0, 1e6
         if self.at(high).share.high <= most:

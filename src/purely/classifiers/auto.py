@@ -10,36 +10,24 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from purely.base import with_parameters
-from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.calibration import CALIBRATIONS, ScoreCalibration
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.distilled import DistilledPUClassifier, distil
-from purely.classifiers.members import (
-    Member,
-    Members,
-    fit_member,
-    known_scores,
-    make_members,
-    network_recipe,
-    read_members,
-)
-from purely.classifiers.nnpu import mean_output, networks_for_new_rows
+from purely.classifiers.members import Members, fit_member, known_scores, make_members, network_recipe, read_members
+from purely.classifiers.nnpu import mean_output
 from purely.collapsed import collapsed_ratio
-from purely.crossfit import MOST_ROWS, cross_fit
+from purely.crossfit import MOST_ROWS, cross_fit, log_ratio
 from purely.folds import deal_folds, row_keys, sample_rows
 from purely.labels import PULabels
 from purely.nn.plan import StackPlan, TrainedStack, finish_together, out_of_fold
 from purely.progress import showing
-from purely.typing import Floats, Mask, Matrix
+from purely.typing import Floats, Matrix
 from purely.weighing import stacked_weights
-
-__all__ = ["FittedMember", "PUClassifier"]
-
 
 #: Members that are a plain forest of positives against unlabelled rows.
 PLAIN = ("forest", "trees")
@@ -73,7 +61,8 @@ class FittedMember:
 
     def log_odds(self, X: Matrix) -> Floats:
         """Log-odds among the unlabelled rows."""
-        return self.calibration(Member(self.name, None).score(self.model, X, self.counts))
+        score = mean_output(self.model, X) if self.name == "networks" else log_ratio(self.model, X, *self.counts)
+        return self.calibration(score)
 
 
 @dataclass(frozen=True)
@@ -237,15 +226,13 @@ class PUClassifier(BasePUClassifier):
         members = make_members(asked, X, self.unlabelled_prior_, seed)
 
         known = known_scores(self.prior_estimator_, self.class_prior)
-        unknown = [m for m in members if m.prototype is not None and m.name not in known]
-        prototypes = [m.prototype for m in unknown]
-        found = cross_fit(prototypes, X, positive, folds, n_jobs=self.n_jobs, says=collapsed_ratio)
-        known |= {m.name: score for m, score in zip(unknown, found, strict=True)}
         own = [m for m in members if m.prototype is not None]
+        unknown = {m.name: m.prototype for m in own if m.name not in known}
+        found = cross_fit([*unknown.values()], X, positive, folds, n_jobs=self.n_jobs, says=collapsed_ratio)
+        known |= dict(zip(unknown, found, strict=True))
         rows = sample_rows(folds.order, positive, MOST_ROWS)
         fitted = Parallel(n_jobs=self.n_jobs)(delayed(fit_member)(m, X[rows], positive[rows]) for m in own)
         models = {m.name: model for m, model in zip(own, fitted, strict=True)}
-
         stack = None
         if any(m.name == "networks" for m in members):
             recipe = network_recipe(asked, self, X)
@@ -257,37 +244,32 @@ class PUClassifier(BasePUClassifier):
 
     def finish_fit(self, preparation: PreparedEnsemble, trained: TrainedStack | None) -> None:
         """Calibrate the members, weigh them, and calibrate what they say together."""
-        positive, counts = preparation.labels.positive, preparation.counts
+        positive = preparation.labels.positive
         scores, models = dict(preparation.scores), dict(preparation.models)
         self.forget("history_")
         if trained is not None and preparation.stack is not None:
             trained.warn_diverged()
             self.history_ = trained.history
             scores["networks"] = out_of_fold(preparation.stack, trained.members, mean_output)
-            models["networks"] = networks_for_new_rows(trained)
+            models["networks"] = trained.for_new_rows()
 
         self.members_ = [
-            FittedMember(name, models[name], self._calibrated(score, positive), counts)
+            FittedMember(name, models[name], self._calibrated(score, positive, self.calibration), preparation.counts)
             for name, score in scores.items()
             if score is not None
         ]
         log_odds = np.stack([member.calibration(scores[member.name]) for member in self.members_])
-        self.member_weights_ = self._weigh(log_odds, positive)
+        if self.weights == "equal":
+            self.member_weights_ = np.full(len(log_odds), 1.0 / len(log_odds))
+        else:
+            counts = np.array([FOREST_COUNTS if member.name == "forest" else 1.0 for member in self.members_])
+            towards = counts / counts.sum()
+            self.member_weights_ = stacked_weights(log_odds, positive, self.unlabelled_prior_, towards)
         total = self.member_weights_ @ log_odds
-        self._final = self._calibrated(total, positive)
+        self._final = self._calibrated(total, positive, self.calibration)
         self.oof_member_log_odds_ = log_odds + self._population_shift()
         log_odds = self._final(total) + self._population_shift()
-        self.oof_probability_ = expit(log_odds)
         self._note_out_of_fold(log_odds, positive)
-
-    def _weigh(self, log_odds: Floats, positive: Mask) -> Floats:
-        if self.weights == "equal":
-            return np.full(len(log_odds), 1.0 / len(log_odds))
-        counts = np.array([FOREST_COUNTS if member.name == "forest" else 1.0 for member in self.members_])
-        return stacked_weights(log_odds, positive, self.unlabelled_prior_, counts / counts.sum())
-
-    def _calibrated(self, score: Floats, positive: Mask) -> ScoreCalibration:
-        return calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, method=self.calibration)
 
     def member_log_odds(self, X: Matrix) -> Floats:
         """Log-odds of the positive class by each member, calibrated by itself; shape (n_members, n)."""

@@ -14,12 +14,12 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, has_fit_parameter
 
 from purely.base import PUEstimator, with_parameters
-from purely.checks import check_share
+from purely.calibration import ScoreCalibration, calibrate_scores
+from purely.checks import check_share, check_threshold
 from purely.class_prior import ClassPriors, Prior, PriorParameter, read_prior
 from purely.classifiers import promises
 from purely.classifiers.promises import Precision
-from purely.classifiers.thresholds import check_threshold, threshold_for_cost
-from purely.classifiers.weights import weighted_mean
+from purely.classifiers.thresholds import threshold_for_cost
 from purely.crossfit import finite_log_odds
 from purely.exceptions import PromiseWarning, SearchBoundWarning
 from purely.folds import Folds
@@ -27,10 +27,7 @@ from purely.labels import PULabels, check_scenario
 from purely.prior.auto import ClassPrior
 from purely.prior.base import PriorEstimator
 from purely.prior.scores import ScoreTable
-from purely.typing import Floats, Mask, Matrix
-
-__all__ = ["BasePUClassifier", "log_odds_of_margin"]
-
+from purely.typing import Floats, Indices, Mask, Matrix
 
 #: Outputs this close to -1 and 1 are taken for certainty.
 MARGIN_EPS = 2e-3
@@ -212,7 +209,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         -------
         ndarray of shape (n,)
         """
-        called = self.decision_function(X) > 0.0
+        called = self.decision_function(X) > 0.0  # asked first: it refuses a classifier that was not fitted
         return self.classes_[called.astype(np.intp)]
 
     def score(self, X: Matrix, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -238,12 +235,11 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         float
         """
         check_is_fitted(self, "classes_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False)
         called = self._log_odds(X) > float(logit(check_threshold(self.threshold)))
         w = None if sample_weight is None else _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        found, share = (
-            weighted_mean(called[mask], None if w is None else w[mask]) for mask in (labels.positive, ~labels.positive)
-        )
+        kinds = labels.positive, ~labels.positive
+        found, share = (float(np.average(called[kind], weights=None if w is None else w[kind])) for kind in kinds)
         omega = (1.0 - self.class_prior_) / (1.0 - self.unlabelled_prior_)
         false = max(0.0, omega * (share - self.unlabelled_prior_ * found))
         return 1.0 - self.class_prior_ * (1.0 - found) - false
@@ -283,8 +279,20 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         labelled = table.n_p / (table.n_p + table.n_u)
         return float(np.clip((population - labelled) / (1.0 - labelled), 1e-9, 1.0 - 1e-9))
 
-    def _note_out_of_fold(self, log_odds: Floats, positive: Mask) -> None:
-        """Keep a table of out-of-fold log-odds in the population, which thresholds are found from."""
+    def _calibrated(
+        self, score: Floats, positive: Mask, method: str = "averaged", weight: Floats | None = None
+    ) -> ScoreCalibration:
+        """The map of out-of-fold scores to log-odds among the unlabelled rows."""
+        p, u = positive, ~positive
+        of_p, of_u = (None, None) if weight is None else (weight[p], weight[u])
+        return calibrate_scores(
+            score[p], score[u], self.unlabelled_prior_, method=method, weight_positive=of_p, weight_unlabelled=of_u
+        )
+
+    def _note_out_of_fold(self, log_odds: Floats, positive: Mask, order: Indices | slice = slice(None)) -> None:
+        """Keep out-of-fold log-odds in the population, of rows in some order: as probabilities, and as a table."""
+        self.oof_probability_ = np.empty(log_odds.size)
+        self.oof_probability_[order] = expit(log_odds)
         self.oof_table_ = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
 
     def _out_of_fold(self) -> ScoreTable:

@@ -24,9 +24,6 @@ from purely.folds import draw_rows
 from purely.threads import one_blas_thread
 from purely.typing import Floats, Matrix
 
-__all__ = ["Difference", "DistilledMember", "DistilledPUClassifier", "NetworkScore", "distil"]
-
-
 #: Rows that are scored at a time, and elements of them: walks through trees like many rows, memory likes few.
 MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23
 #: Rows that the difference to the stack is measured on at most.
@@ -37,6 +34,9 @@ N_MADE = 400
 LEAST_POOL, MOST_COLUMNS = 1000, 200
 #: Mean difference of the probabilities, and difference of the areas under the curve, up to which a model is handed out.
 LARGEST_MEAN, LARGEST_AREA = 0.01, 0.001
+#: What a distilled classifier has from the stack as it is.
+TAKEN = {"classes_", "n_features_in_", "feature_names_in_", "class_prior_", "unlabelled_prior_"}
+TAKEN |= {"label_frequency_", "prior_", "class_prior_interval_", "oof_table_"}
 
 
 @dataclass(frozen=True)
@@ -174,13 +174,10 @@ class DistilledPUClassifier(BasePUClassifier):
 
     def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
         """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
-        self.forget("feature_names_in_", "oof_table_")
-        for name in ("classes_", "n_features_in_", "class_prior_", "unlabelled_prior_", "label_frequency_"):
-            setattr(self, name, getattr(stack, name))
-        for name in ("feature_names_in_", "oof_table_"):
+        self.forget(*TAKEN)
+        for name in TAKEN:
             if hasattr(stack, name):
                 setattr(self, name, getattr(stack, name))
-        self.prior_, self.class_prior_interval_ = stack.prior_, stack.class_prior_interval_
         self.members_ = [
             DistilledMember(member.name, _score_of(member), member.calibration, float(weight))
             for member, weight in zip(stack.members_, stack.member_weights_, strict=True)
@@ -294,7 +291,6 @@ def expected_area(score: Floats, probability: Floats) -> float:
     >>> expected_area(np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 1.0]))
     1.0
     """
-    order = np.argsort(score, kind="stable")
-    p = probability[order]
+    p = probability[np.argsort(score, kind="stable")]
     below = np.concatenate([[0.0], np.cumsum(1.0 - p)[:-1]])
     return float(p @ below / max(p.sum() * (1.0 - p).sum(), 1e-300))

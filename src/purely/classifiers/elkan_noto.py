@@ -12,7 +12,6 @@ from purely.base import number, with_parameters
 from purely.class_prior import ClassPriors, Prior, PriorParameter
 from purely.classifiers.base import log_odds_of_margin
 from purely.classifiers.meta import MetaPUClassifier, Training
-from purely.classifiers.weights import weighted_mean
 from purely.crossfit import LARGEST_LOG_ODDS
 from purely.labels import PULabels
 from purely.typing import Estimator, Floats, Matrix
@@ -95,7 +94,7 @@ class ElkanNotoClassifier(MetaPUClassifier):
         if self.weighted or self.class_prior is None:
             g = expit(training.out_of_fold(estimator, training.folds(self.cv)) + self._log_counts)
         if self.class_prior is None and g is not None:
-            priors = self._label_frequency(weighted_mean(g[positive], training.weight_of(positive)), labels)
+            priors = self._label_frequency(float(np.average(g[positive], weights=training.weight_of(positive))), labels)
         else:
             priors = self._find_prior(training)
         pooled = (labels.n_positive + priors.unlabelled * labels.n_unlabelled) / positive.size

@@ -22,8 +22,6 @@ from scipy.special import expit
 from purely.nn.fitted import NetworkArrays
 from purely.typing import Floats, Matrix
 
-__all__ = ["Imitation", "imitate"]
-
 Singles = NDArray[np.float32]
 
 #: Units of either layer, rows of a training step, steps, and the largest learning rate.
@@ -70,9 +68,7 @@ class Imitation:
         return np.clip(found, self.low, self.high)
 
 
-def imitate(
-    says: Callable[[Floats], Floats], rows: Floats, good: Callable[[Imitation], float], seed: int = 0
-) -> Imitation | None:
+def imitate(says: Callable[[Floats], Floats], rows: Floats, good: Callable[[Imitation], float]) -> Imitation | None:
     """A network that says of rows what `says` does, or None where it errs too much.
 
     Parameters
@@ -83,13 +79,12 @@ def imitate(
         Rows to learn from; more are made of them by putting values of other rows into some of their columns.
     good : function
         How a network errs on rows that it has not seen, in multiples of what is allowed.
-    seed : int
 
     Returns
     -------
     Imitation or None
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     rows = rows[rng.permutation(len(rows))[:TAUGHT]]
     rows = np.concatenate([rows, mixed_rows(rows, TAUGHT - len(rows), rng)])
     taught = says(rows[:FIRST_TAUGHT])
@@ -114,9 +109,10 @@ def train(X: Floats, log_odds: Floats, rng: np.random.Generator, n_steps: int = 
     scale = np.where(scale > 1e-12 * (1.0 + np.abs(mean)), scale, 1.0)
     rows, target = ((X - mean) / scale).astype(np.float32), log_odds.astype(np.float32)
     probability = expit(target)
-    layers = [d * rng.normal(size=(m, k)) for m, k, d in _shapes(X.shape[1])]
-    weights = [layer.astype(np.float32) for layer in layers]
-    weights += [np.zeros(layer.shape[1], dtype=np.float32) for layer in layers]
+    # standard deviations that keep the variance of what passes through a layer
+    shapes = (X.shape[1], WIDTH), (WIDTH, WIDTH), (WIDTH, 1)
+    weights = [(float(np.sqrt(2.0 / m)) * rng.normal(size=(m, k))).astype(np.float32) for m, k in shapes]
+    weights += [np.zeros(k, dtype=np.float32) for _, k in shapes]
     weights[-1][:] = target.mean()
     adam = Adam(weights)
     order = np.zeros(0, dtype=np.intp)
@@ -128,18 +124,9 @@ def train(X: Floats, log_odds: Floats, rng: np.random.Generator, n_steps: int = 
     offset = np.where(np.abs(mean) > FAR * scale, mean, 0.0)
     first = weights[0] / scale[:, None]
     bias = weights[3] - (mean - offset) @ first
-    trained = [
-        (np.asarray(w, np.float32), np.asarray(b, np.float32))
-        for w, b in zip([first, *weights[1:3]], [bias, *weights[4:]], strict=True)
-    ]
-    network = NetworkArrays((), tuple((w, b, i < 2) for i, (w, b) in enumerate(trained)))
+    trained = [np.asarray(part, np.float32) for part in (first, *weights[1:3], bias, *weights[4:])]
+    network = NetworkArrays((), tuple((trained[i], trained[i + 3], i < 2) for i in range(3)))
     return Imitation(network, offset, float(log_odds.min()), float(log_odds.max()))
-
-
-def _shapes(columns: int) -> list[tuple[int, int, float]]:
-    """Inputs, outputs and standard deviation of the weights of each layer, which keeps the variance of what passes."""
-    pairs = ((columns, WIDTH), (WIDTH, WIDTH), (WIDTH, 1))
-    return [(m, k, float(np.sqrt(2.0 / m))) for m, k in pairs]
 
 
 def _rate(done: float) -> float:

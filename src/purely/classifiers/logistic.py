@@ -62,10 +62,8 @@ class LogisticModel:
         """Log-odds of the positive class among the unlabelled rows."""
         if self.kernel is None:
             return np.asarray(X @ self.coef) + self.intercept
-        z = np.empty(X.shape[0])
-        for block in _blocks(X, self.coef.size):
-            z[block] = self.kernel.transform(X[block]) @ self.coef
-        return z + self.intercept
+        blocks = _blocks(X, self.coef.size)
+        return np.concatenate([self.kernel.transform(X[block]) @ self.coef for block in blocks]) + self.intercept
 
     def collapsed(self) -> LinearScore | KernelScore | None:
         """The same in less arithmetic; None where the kernel is of another kind."""
@@ -173,16 +171,12 @@ def _blocks(X: Matrix, n_functions: int) -> Iterator[slice]:
     return gen_batches(X.shape[0], max(64, BLOCK_ELEMENTS // max(n_functions, X.shape[1], 1)))
 
 
-def _of_columns(of: Any) -> Floats:
-    """What a reduction over rows gives, as an array; sparse matrices give sparse ones."""
-    return dense(of).ravel()
-
-
 def _center_and_scale(X: Matrix, given: Floats | None) -> tuple[Floats, Floats]:
     """Weighted mean of each column, and one over the largest distance from it among rows that count."""
     counted = X if given is None else X[np.flatnonzero(given)]
-    high, low = (_of_columns(of) for of in (counted.max(axis=0), counted.min(axis=0)))
-    mean = _of_columns(X.mean(axis=0)) if given is None else np.asarray(given @ X).ravel() / given.sum()
+    # the largest and least values of a sparse matrix come as a sparse matrix
+    high, low = (dense(of).ravel() for of in (counted.max(axis=0), counted.min(axis=0)))
+    mean = dense(X.mean(axis=0)).ravel() if given is None else np.asarray(given @ X).ravel() / given.sum()
     varies = high - low > ROUNDING * np.maximum(np.abs(high), np.abs(low))
     reach = np.maximum(high - mean, mean - low)
     return mean, np.where(varies, 1.0 / np.where(varies, reach, 1.0), 0.0)
@@ -283,7 +277,7 @@ class PULogisticClassifier(BasePUClassifier):
         -------
         self
         """
-        X, labels = self._start(X, y, min_positive=1, min_unlabelled=1)
+        X, labels = self._start(X, y, least=(1, 1))
         settings = self.settings(0.5, draw_seed(self.random_state))
         weight = check_weights(sample_weight, X, labels.positive)
         self._resolve_prior(X, labels, weight)

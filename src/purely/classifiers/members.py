@@ -12,25 +12,11 @@ from sklearn.base import clone
 
 from purely.class_prior import PriorParameter
 from purely.classifiers.logistic import PULogisticClassifier
-from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, mean_output, read_recipe
-from purely.crossfit import log_ratio
+from purely.classifiers.nnpu import ClassifierRecipe, NNPUClassifier, read_recipe
+from purely.crossfit import scores_rows
 from purely.prior.auto import ClassPrior
 from purely.prior.ratio import AUTO_MODELS, MODEL_NAMES, built_in
 from purely.typing import Estimator, Floats, Mask, Matrix
-
-__all__ = [
-    "LIGHT_MEMBERS",
-    "NETWORK_SETTINGS",
-    "TABLE_MEMBERS",
-    "WIDE_MEMBERS",
-    "Member",
-    "fit_member",
-    "known_scores",
-    "make_members",
-    "network_recipe",
-    "read_members",
-]
-
 
 #: Members that are logistic regressions of the class, and what they describe rows by.
 LOGISTIC = {"logistic": "linear", "kernel-logistic": "gaussian"}
@@ -70,17 +56,15 @@ class Member:
     name: str
     prototype: Any
 
-    def score(self, model: Any, X: Matrix, counts: tuple[int, int]) -> Floats:
-        """What the fitted model says of rows; higher is more positive."""
-        return mean_output(model, X) if self.name == "networks" else log_ratio(model, X, *counts)
-
 
 def read_members(given: Members, n_features: int) -> list[str | Estimator]:
     """The members that are asked for: names, or estimators with settings of their own."""
     named = {"auto": WIDE_MEMBERS if n_features >= NETWORK_COLUMNS else TABLE_MEMBERS, "light": LIGHT_MEMBERS}
     members = named.get(given, given) if isinstance(given, str) else given
     listed = isinstance(members, Sequence) and not isinstance(members, str) and len(members) > 0
-    if not listed or not all(_is_model(m) if not isinstance(m, str) else m in NAMES for m in members):
+    models = [m for m in members if not isinstance(m, str)] if listed else []
+    right = all(hasattr(m, "fit") and not isinstance(m, type) and scores_rows(m) for m in models)
+    if not listed or not right or not {m for m in members if isinstance(m, str)} <= {*NAMES}:
         raise ValueError(
             f"members must be 'auto', 'light' or a list of {', '.join(map(repr, NAMES))} and classifiers with fit and "
             f"predict_proba or decision_function; {given!r} was given."
@@ -94,34 +78,25 @@ def _is_networks(member: object) -> bool:
     return isinstance(member, NNPUClassifier) or (isinstance(member, str) and member == "networks")
 
 
-def _is_model(member: object) -> bool:
-    says = ("density_ratio", "predict_proba", "decision_function")
-    return hasattr(member, "fit") and not isinstance(member, type) and any(hasattr(member, name) for name in says)
-
-
 def make_members(asked: Sequence[str | Estimator], X: Matrix, share: float, seed: int) -> list[Member]:
     """Prototypes for rows like `X`, of which a `share` of the unlabelled ones are positive."""
     members: list[Member] = []
     for member in asked:
+        prototype: Any = None
+        name = member if isinstance(member, str) else type(member).__name__
         if _is_networks(member):
-            members.append(Member("networks", None))
+            name = "networks"
         elif isinstance(member, PULogisticClassifier):
-            members.append(Member(_free("logistic", members), member.settings(share, seed)))
-        elif isinstance(member, str) and member in LOGISTIC:
-            own = PULogisticClassifier(basis=LOGISTIC[member])
-            members.append(Member(_free(member, members), own.settings(share, seed)))
-        elif isinstance(member, str):
-            model = built_in(member, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=seed)
-            members.append(Member(_free(member, members), model))
+            name, prototype = "logistic", member.settings(share, seed)
+        elif not isinstance(member, str):
+            prototype = clone(member)
+        elif member in LOGISTIC:
+            prototype = PULogisticClassifier(basis=LOGISTIC[member]).settings(share, seed)
         else:
-            members.append(Member(_free(type(member).__name__, members), clone(member)))
+            prototype = built_in(member, X.shape[0], X.shape[1], sparse=sp.issparse(X), seed=seed)
+        taken = sum(m.name == name or m.name.startswith(f"{name}-") for m in members)
+        members.append(Member(f"{name}-{taken + 1}" if taken else name, prototype))
     return members
-
-
-def _free(name: str, members: Sequence[Member]) -> str:
-    """The name, with a number where it is taken."""
-    taken = sum(m.name == name or m.name.startswith(f"{name}-") for m in members)
-    return f"{name}-{taken + 1}" if taken else name
 
 
 def known_scores(estimator: Estimator | None, class_prior: PriorParameter) -> dict[str, Floats | None]:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
-from scipy.special import expit
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.ensemble import ExtraTreesClassifier
@@ -18,7 +17,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import _check_method_params, has_fit_parameter
 
 from purely.base import with_parameters
-from purely.calibration import calibrate_scores
 from purely.checks import RandomState, draw_seed
 from purely.class_prior import ClassPriors
 from purely.classifiers.base import BasePUClassifier
@@ -66,11 +64,7 @@ class Training:
         return None if self.weight is None else self.weight[rows]
 
     def fitted(
-        self,
-        estimator: Estimator,
-        rows: Indices | None = None,
-        target: Mask | None = None,
-        weight: Floats | None = None,
+        self, estimator: Estimator, rows: Indices | None = None, label: Mask | None = None, weight: Floats | None = None
     ) -> Any:
         """A copy of the estimator, its unset random states set, fitted to some rows (all); one may be named twice.
 
@@ -85,18 +79,14 @@ class Training:
             weight = self.weight[chosen] * (1.0 if weight is None else weight)
         if weight is not None:
             options[_weight_option(copy)] = weight
-        X, target = self.X if rows is None else self.X[rows], self.positive[chosen] if target is None else target
-        return copy.fit(X, np.asarray(target, dtype=np.intp), **options)
+        X, label = self.X if rows is None else self.X[rows], self.positive[chosen] if label is None else label
+        return copy.fit(X, np.asarray(label, dtype=np.intp), **options)
 
     def part(self, rows: Indices) -> Training:
         """Some rows of a training, as one of their own."""
-        return replace(
-            self,
-            X=self.X[rows],
-            labels=PULabels(self.positive[rows], self.labels.classes),
-            weight=self.weight_of(rows),
-            params=_check_method_params(self.X, self.params, rows),
-        )
+        labels = PULabels(self.positive[rows], self.labels.classes)
+        params = _check_method_params(self.X, self.params, rows)
+        return replace(self, X=self.X[rows], labels=labels, weight=self.weight_of(rows), params=params)
 
     def folds(self, cv: int) -> Indices:
         """Fold of each row."""
@@ -119,10 +109,9 @@ class Training:
 
     def _score_fold(self, estimator: Estimator, test: Mask, kept: Mask | None) -> Floats:
         """Log-ratio of the rows of a fold by an estimator trained on the others."""
-        others = np.flatnonzero(~test)
-        train = others if kept is None else others[kept[others]]
+        train = np.flatnonzero(~test if kept is None else kept & ~test)
         if self.positive[train].all():
-            train = others
+            train = np.flatnonzero(~test)
         return self.log_ratio(self.fitted(estimator, train), self.X[test])
 
     def log_ratio(self, fitted: Any, X: Matrix) -> Floats:
@@ -221,19 +210,8 @@ class MetaPUClassifier(BasePUClassifier):
         return self._resolve_prior(training.X, training.labels, training.weight)
 
     def _calibrate(self, score: Floats, rows: Training, method: str = "averaged") -> None:
-        p, u = rows.positive, ~rows.positive
-        self._map = calibrate_scores(
-            score[p],
-            score[u],
-            self.unlabelled_prior_,
-            method=method,
-            weight_positive=rows.weight_of(p),
-            weight_unlabelled=rows.weight_of(u),
-        )
-        log_odds = self._map(score) + self._population_shift()
-        self.oof_probability_ = np.empty(score.size)
-        self.oof_probability_[self._order] = expit(log_odds)
-        self._note_out_of_fold(log_odds, p)
+        self._map = self._calibrated(score, rows.positive, method, rows.weight)
+        self._note_out_of_fold(self._map(score) + self._population_shift(), rows.positive, self._order)
 
     def _base_estimator(self) -> Estimator:
         """A copy of the estimator to fit; the default where none is given."""

@@ -9,24 +9,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 
 from purely.base import check_parameters, number, one_of, parameter, with_parameters
-from purely.calibration import CALIBRATIONS, ScoreCalibration, calibrate_scores
+from purely.calibration import CALIBRATIONS, ScoreCalibration
 from purely.checks import check_widths, dense, draw_seed
 from purely.class_prior import ClassPriors, PriorParameter
 from purely.classifiers.base import BasePUClassifier, log_odds_of_margin
 from purely.nn.fitted import by_blocks
-from purely.nn.plan import (
-    ALL_ROWS,
-    PAPER,
-    EnsembleRecipe,
-    PreparedFit,
-    StackPlan,
-    TrainedStack,
-    TrainsNetworks,
-    out_of_fold,
-)
+from purely.nn.plan import PAPER, EnsembleRecipe, PreparedFit, StackPlan, TrainedStack, TrainsNetworks, out_of_fold
 from purely.nn.recipe import Architecture, check_encoder, kept_dtypes
 from purely.typing import Floats, Mask, Matrix
 
@@ -86,12 +76,6 @@ def _output_width(encoder: Any, X: Matrix) -> int:
 def mean_output(networks: Sequence[Any], X: Matrix) -> Floats:
     """Output of each row, averaged over networks."""
     return np.asarray(np.mean([by_blocks(network, X) for network in networks], axis=0), dtype=np.float64)
-
-
-def networks_for_new_rows(trained: TrainedStack) -> list[Any]:
-    """The networks that saw all rows, or those of every fold where there are none."""
-    whole = [t.network for t in trained.members if t.member.fold == ALL_ROWS]
-    return whole or [t.network for t in trained.members]
 
 
 @with_parameters
@@ -244,18 +228,15 @@ class NNPUClassifier(TrainsNetworks, BasePUClassifier):
         """Keep of the trained networks what the classifier needs, and calibrate where there are folds."""
         trained.warn_diverged()
         self.history_ = trained.history
-        self.networks_ = networks_for_new_rows(trained)
+        self.networks_ = trained.for_new_rows()
         self._squared = getattr(preparation.stack.recipe.loss, "loss", "") == "squared"
         self._map: ScoreCalibration | None = None
         self.forget("oof_score_", "oof_probability_", "oof_table_")
         if preparation.recipe.cv:
             self.oof_score_ = out_of_fold(preparation.stack, trained.members, mean_output)
             score, positive = self.oof_score_, preparation.labels.positive
-            own, rest = score[positive], score[~positive]
-            self._map = calibrate_scores(own, rest, self.unlabelled_prior_, method=self.calibration)
-            log_odds = self._map(score) + self._population_shift()
-            self.oof_probability_ = expit(log_odds)
-            self._note_out_of_fold(log_odds, positive)
+            self._map = self._calibrated(score, positive, self.calibration)
+            self._note_out_of_fold(self._map(score) + self._population_shift(), positive)
 
     def _log_odds(self, X: Matrix) -> Floats:
         score = mean_output(self.networks_, X)

@@ -221,12 +221,11 @@ class TwoStepPUClassifier(MetaPUClassifier):
         target = positive.copy()
         if known.size > 1:  # a single positive cannot be its own spy and be learnt from
             target[spies] = False
-        scores = training.log_ratio(training.fitted(estimator, target=target), training.X)
+        scores = training.log_ratio(training.fitted(estimator, label=target), training.X)
         limit = weighted_quantile(scores[spies], self.spy_tolerance, training.weight_of(spies))
         reliable = ~positive & (scores < limit)
         if not reliable.any():  # every row scores like a spy: the lowest are the best guess there is
             rest = np.flatnonzero(~positive)
             n_taken = max(1, round(0.1 * rest.size))
             reliable[rest[np.argsort(scores[rest], kind="stable")[:n_taken]]] = True
-        rows = np.flatnonzero(positive | reliable)
-        return training.fitted(estimator, rows), reliable
+        return training.fitted(estimator, np.flatnonzero(positive | reliable)), reliable

@@ -42,11 +42,7 @@ from purely.classifiers.base import BasePUClassifier
 from purely.classifiers.members import Members
 from purely.crossfit import finite_log_odds
 from purely.labels import PULabels
-from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Indices, Mask, Matrix
-
-__all__ = ["SelectionAwareClassifier", "SelectionCurve"]
-
 
 #: The quantile of the labelled positives' log-odds that is looked at, and the part of it that is taken for selection.
 QUANTILE, PART = 0.9, 0.5
@@ -79,7 +75,7 @@ class SelectionCurve:
 
     def __call__(self, X: Matrix) -> Floats:
         """Log-propensity of each row, 0 for the labelled positives' mean."""
-        basis = _basis(_take(X, self.columns), self.knots)
+        basis = _basis(dense(X[:, self.columns]), self.knots)
         return np.clip(basis @ self.coef.ravel() - self.centre, -LARGEST, LARGEST)
 
 
@@ -96,17 +92,13 @@ def fit_selection(X: Matrix, columns: Indices, positive: Mask, log_odds: Floats)
         Out of fold.
     """
     ranks = np.linspace(0.0, 1.0, N_KNOTS)
-    knots = np.quantile(_take(X, columns), ranks, axis=0).T
+    knots = np.quantile(dense(X[:, columns]), ranks, axis=0).T
     rows = np.flatnonzero(positive)
-    basis = _basis(_take(X[rows], columns), knots)
+    basis = _basis(dense(X[rows][:, columns]), knots)
     some = np.linspace(0, rows.size - 1, min(rows.size, MOST_FITTED)).astype(np.intp)
     found = QuantileRegressor(quantile=QUANTILE, alpha=0.0, solver="highs").fit(basis[some], log_odds[rows][some])
     coef = PART * found.coef_
     return SelectionCurve(columns, knots, coef.reshape(-1, 2), float((basis @ coef).mean()))
-
-
-def _take(X: Matrix, columns: Indices) -> Floats:
-    return dense(X[:, columns])
 
 
 def _basis(values: Floats, knots: Floats) -> Floats:
@@ -192,14 +184,8 @@ class SelectionAwareClassifier(BasePUClassifier):
         """
         X, labels = self._start(X, y)
         columns = self._columns()
-        self.classifier_ = PUClassifier(
-            self.class_prior,
-            members=self.members,
-            cv=self.cv,
-            scenario=self.scenario,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        ).fit(X, labels.positive.astype(np.intp))
+        shared = {name: getattr(self, name) for name in ("members", "cv", "scenario", "n_jobs", "random_state")}
+        self.classifier_ = PUClassifier(self.class_prior, **shared).fit(X, labels.positive.astype(np.intp))
         score = finite_log_odds(self.classifier_.oof_probability_) - self.classifier_._population_shift()
         self.selection_ = fit_selection(X, columns, labels.positive, score) if columns.size else None
         propensity = np.zeros(score.size) if self.selection_ is None else self.selection_(X)
@@ -218,11 +204,8 @@ class SelectionAwareClassifier(BasePUClassifier):
         names = [str(name) for name in getattr(self, "feature_names_in_", ())]
         found = []
         for name in self.selection_features if self.selection_features is not None else ():
-            if isinstance(name, str) and name in names:
-                found.append(names.index(name))
-            elif isinstance(name, (int, np.integer)) and 0 <= name < self.n_features_in_:
-                found.append(int(name))
-            else:
+            found.append(names.index(name) if isinstance(name, str) and name in names else name)
+            if not isinstance(found[-1], (int, np.integer)) or not 0 <= found[-1] < self.n_features_in_:
                 known = f"names of columns ({', '.join(map(repr, names[:5]))}, ...) or " if names else ""
                 raise ValueError(
                     f"selection_features must hold {known}places below {self.n_features_in_}; {name!r} was given."
@@ -239,8 +222,7 @@ class SelectionAwareClassifier(BasePUClassifier):
         self.prior_estimator_ = first.prior_estimator_
         share = first.unlabelled_prior_
         if first.prior_.known or self.selection_ is None:
-            priors = self._priors_of(labels, unlabelled=share)
-            self._use_prior(first.prior_, priors, labels, estimated=False)
+            self._use_prior(first.prior_, self._priors_of(labels, unlabelled=share), labels, estimated=False)
             return
         log_probability = np.log(expit(score))
         change = float(np.exp(np.median(log_probability + np.log(weight)) - np.median(log_probability)))
@@ -264,8 +246,8 @@ class SelectionAwareClassifier(BasePUClassifier):
         positive = labels.positive
         found = calibrate_scores(score[positive], score[~positive], self.unlabelled_prior_, weight_positive=weight)
         self._map, log_odds = found, found(score) + self._population_shift()
-        self.oof_probability_ = expit(log_odds)
-        table = ScoreTable.from_scores(log_odds[positive], log_odds[~positive])
+        self._note_out_of_fold(log_odds, positive)
+        table = self.oof_table_
         cell = table.score.size - np.searchsorted(table.score[::-1], log_odds[positive], side="right")
         effective = weight.sum() ** 2 / (weight @ weight)  # as many unweighted rows say as much
         counts = np.bincount(cell, weight, table.score.size) / weight.sum() * effective

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purely.checks import check_number
+from purely.checks import check_number, check_threshold
 from purely.crossfit import last_step
 from purely.typing import Floats
 
@@ -31,9 +31,7 @@ def threshold_for_cost(false_positive: float, false_negative: float) -> float:
     >>> threshold_for_cost(1.0, 4.0)
     0.2
     """
-    for name, cost in (("false_positive", false_positive), ("false_negative", false_negative)):
-        check_number(f"the cost {name}", cost, 0.0, np.finfo(float).max, open_low=True)
-    return float(false_positive) / (float(false_positive) + float(false_negative))
+    return check_threshold((false_positive, false_negative))
 
 
 def threshold_for_share(probability: ArrayLike, share: float) -> float:
@@ -79,18 +77,6 @@ def threshold_for_precision(probability: ArrayLike, precision: float) -> float:
     purity = np.cumsum(descending) / np.arange(1, descending.size + 1)
     reached = np.flatnonzero(purity >= _target("precision", precision) * (1.0 - 1e-12))
     return _threshold_at(descending, int(reached[-1]) + 1 if reached.size else 1)
-
-
-def check_threshold(threshold: object) -> float:
-    """A probability strictly between 0 and 1 from a `threshold` parameter: a number, or a pair of costs."""
-    if isinstance(threshold, (tuple, list)) and len(threshold) == 2:
-        return threshold_for_cost(*threshold)
-    if isinstance(threshold, (int, float, np.number)) and not isinstance(threshold, bool) and 0.0 < threshold < 1.0:
-        return float(threshold)
-    raise ValueError(
-        "threshold must be a number strictly between 0 and 1, or a pair of costs (false positive, false negative); "
-        f"{threshold!r} was given."
-    )
 
 
 def threshold_of(model: object) -> float:

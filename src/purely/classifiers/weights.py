@@ -36,11 +36,6 @@ def normalised_weights(sample_weight: ArrayLike | None, X: Matrix, positive: Mas
     return weight
 
 
-def weighted_mean(values: Floats | Mask, weight: Floats | None) -> float:
-    """The mean, weighted where there are weights."""
-    return float(np.average(values, weights=weight))
-
-
 def weighted_quantile(values: Floats, q: float, weight: Floats | None) -> float:
     """A quantile by linear interpolation; with equal weights that of :func:`numpy.quantile`."""
     if weight is None:

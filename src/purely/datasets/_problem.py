@@ -370,18 +370,10 @@ class PUProblem:
         U = np.concatenate([hidden_rows, self.negative.sample(n_u - n_hidden, rng)])
         shuffle = rng.permutation(n_u)
         X = np.concatenate([P, U[shuffle]])
-        return PUSample(
-            X=X,
-            y=np.repeat(np.array([1, 0], dtype=np.intp), [n_p, n_u]),
-            y_true=np.concatenate([np.ones(n_p, dtype=np.intp), (shuffle < n_hidden).astype(np.intp)]),
-            class_prior=self.class_prior,
-            posterior=self.posterior(X),
-            density_ratio=self.density_ratio(X),
-            propensity=self.propensity(X),
-            labelled_density_ratio=self.labelled_density_ratio(X),
-            scenario=scenario,
-            problem=self,
-        )
+        y = np.repeat(np.array([1, 0], dtype=np.intp), [n_p, n_u])
+        y_true = np.concatenate([np.ones(n_p, dtype=np.intp), (shuffle < n_hidden).astype(np.intp)])
+        truth = self.posterior(X), self.density_ratio(X), self.propensity(X), self.labelled_density_ratio(X)
+        return PUSample(X, y, y_true, self.class_prior, *truth, scenario, self)
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

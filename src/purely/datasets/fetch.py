@@ -223,8 +223,7 @@ def fetch_20newsgroups_comp_sci(
         vectoriser = TfidfVectorizer(max_features=max_features)
         data = sp.csr_matrix(vectoriser.fit_transform(message["text"] for message in messages))[kept]
         names = vectoriser.get_feature_names_out().tolist()
-    target = np.char.startswith(groups, "comp.")
-    return _bunch("20news", data, target, names, return_X_y, groups=groups)
+    return _bunch("20news", data, np.char.startswith(groups, "comp."), names, return_X_y, groups=groups)
 
 
 #: The functions by the names that the command line uses.
@@ -265,14 +264,10 @@ def _fetch_libsvm(name: str, subset: Subset, return_X_y: bool, download: Downloa
     return _bunch(name, np.concatenate([X.toarray() for X, _ in read]), positive, names, return_X_y)
 
 
-def _fetch_images(
-    name: str, subset: Subset, positive_classes: Sequence[int], return_X_y: bool, download: Download
-) -> Fetched:
-    positives = sorted({int(c) for c in positive_classes})
+def _fetch_images(name: str, subset: Subset, chosen: Sequence[int], return_X_y: bool, download: Download) -> Fetched:
+    positives = sorted({int(c) for c in chosen})
     if not positives or not set(positives) < set(range(10)):
-        raise ValueError(
-            f"positive_classes must hold at least one and at most nine of 0 to 9; {positive_classes!r} was given."
-        )
+        raise ValueError(f"positive_classes must hold at least one and at most nine of 0 to 9; {chosen!r} was given.")
     images, labels = zip(*(map(parse_idx, part) for part in _parts(name, subset, download)), strict=True)
     data = np.concatenate([part.reshape(len(part), -1) for part in images]).astype(np.float32)
     data /= np.float32(255.0)

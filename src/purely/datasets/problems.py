@@ -6,6 +6,8 @@ Each function returns a :class:`~purely.datasets.PUProblem`: densities, posterio
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from purely.checks import check_number
@@ -288,9 +290,7 @@ def label_biased_problem(
     plain = gaussians_problem(shift=shift, class_prior=class_prior, n_features=n_features)
     first = _first_column(plain.n_features)
     labelled = SelectedGaussian(Gaussian(shift * first), first, float(bias), float(shift))
-    return PUProblem(
-        plain.positive, plain.negative, class_prior, projection=first, labelled=labelled, name="label-biased"
-    )
+    return replace(plain, labelled=labelled, name="label-biased")
 
 
 def independent_problem(*, class_prior: float = 0.5, n_features: int = 2) -> PUProblem:

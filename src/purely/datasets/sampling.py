@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -242,26 +242,15 @@ def make_pu(
     zeros = _draw_class(np.flatnonzero(~positive), needs, "negative", replace, rng)
     log_odds = None if how.mechanism == "random" else rank * np.log(how.ratio)
     train, validation, test = (_arrange(*rows, single, log_odds, rng) for rows in zip(needs, ones, zeros, strict=True))
-    truth = positive.astype(np.intp)
-    return PUDraw(
-        X=_take(X, train.indices),
-        y=train.y,
-        y_true=truth[train.indices],
-        indices=train.indices,
-        propensity=train.propensity,
-        X_validation=_take(X, validation.indices) if n_vu else None,
-        y_validation=validation.y,
-        y_true_validation=truth[validation.indices],
-        validation_indices=validation.indices,
-        propensity_validation=validation.propensity,
-        X_test=_take(X, test.indices) if n_test else None,
-        y_test=truth[test.indices],
-        test_indices=test.indices,
-        class_prior=prior,
-        unlabelled_prior=needs[0].hidden / n_unlabelled,
-        scenario=scenario,
-        labelling=how,
-    )
+
+    def told(part: _Part, n: int) -> tuple[Any, Indices, Indices, Indices, Floats]:
+        """What is told of a part: rows, labels, true classes, where the rows stand, propensities."""
+        rows, truth = part.indices, positive.astype(np.intp)
+        return _take(X, rows) if n else None, part.y, truth[rows], rows, part.propensity
+
+    X_test, _, y_test, test_rows, _ = told(test, n_test)
+    both, share = (*told(train, n_unlabelled), *told(validation, n_vu)), needs[0].hidden / n_unlabelled
+    return PUDraw(*both, X_test, y_test, test_rows, prior, share, scenario, how)
 
 
 def _read_truth(X: Matrix, y: ArrayLike) -> tuple[Matrix, Mask]:
@@ -375,6 +364,4 @@ def _arrange(
 
 
 def _take(X: Matrix, rows: Indices) -> Matrix:
-    if hasattr(X, "iloc"):
-        return X.iloc[rows].reset_index(drop=True)
-    return X[rows]
+    return X.iloc[rows].reset_index(drop=True) if hasattr(X, "iloc") else X[rows]

@@ -169,12 +169,9 @@ def classify(sample: PUSample, prior: ClassPrior, seed: int) -> tuple[PUClassifi
         "Its probabilities are calibrated with the prior and without negatives.",
     )
     report = pu_report(sample.y, model.oof_probability_, prior, out_of_fold=True, random_state=seed)
-    true_values = {
-        "accuracy": 1.0 - error,
-        "precision": truth[predicted == 1].mean(),
-        "recall": predicted[truth == 1].mean(),
-    }
-    told = [(report[name], value) for name, value in true_values.items()]
+    in_truth = truth == predicted, truth[predicted == 1], predicted[truth == 1]
+    names = "accuracy", "precision", "recall"
+    told = [(report[name], float(of.mean())) for name, of in zip(names, in_truth, strict=True)]
     say(
         "5. Can I trust the answers, with no negatives to test on?",
         f"{'':20}{'estimate':>9}{f'{told[0][0].level:.0%} interval':>19}{'true':>10}",

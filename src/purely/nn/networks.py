@@ -32,8 +32,9 @@ from purely.typing import Floats, Matrix
 NORM_MOMENTUM = 0.1
 NORM_EPS = 1e-5
 
+Device: TypeAlias = torch.device | str
 #: Seeds, device and initial bias.
-StackOptions: TypeAlias = tuple[Sequence[int], torch.device, float]
+StackOptions: TypeAlias = tuple[Sequence[int], Device, float]
 
 
 class StackedMLP:
@@ -61,11 +62,7 @@ class StackedMLP:
     """
 
     def __init__(
-        self,
-        architecture: Architecture,
-        seeds: Sequence[int],
-        device: torch.device | str = "cpu",
-        initial_bias: float = 0.0,
+        self, architecture: Architecture, seeds: Sequence[int], device: Device = "cpu", initial_bias: float = 0.0
     ) -> None:
         self.layers = (*architecture.encoder, *architecture.head)
         #: How many of the layers, and of the parts that have parameters, are the encoder's.

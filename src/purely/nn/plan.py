@@ -152,9 +152,7 @@ class EnsembleRecipe:
         members = self._members(positive, keys, folds, seed, most_rows)
         return StackPlan(X, positive, self.networks, scaling, members, mapped)
 
-    def _members(
-        self, positive: Mask, keys: Keys, folds: Folds | None, seed: int, most_rows: int | None
-    ) -> list[Member]:
+    def _members(self, positive: Mask, keys: Keys, folds: Folds | None, seed: int, most: int | None) -> list[Member]:
         """All networks of a fit: those that see all rows first, then fold by fold.
 
         Everything is drawn by the rows' keys (:func:`purely.folds.row_keys`), so that permuting rows changes nothing
@@ -166,8 +164,8 @@ class EnsembleRecipe:
         members = []
         for fold in range(ALL_ROWS if self.refit or folds is None else 0, n_folds):
             test, seen = np.flatnonzero(number == fold), order[number[order] != fold]
-            if most_rows is not None:
-                seen = sample_rows(seen, positive, most_rows)
+            if most is not None:
+                seen = sample_rows(seen, positive, most)
             for member in range(self.n_ensemble):
                 held = np.zeros(seen.size, dtype=bool)
                 if self.validation_fraction > 0.0:
@@ -207,6 +205,11 @@ class TrainedStack:
 
     members: list[TrainedMember]
     history: History
+
+    def for_new_rows(self) -> list[Network]:
+        """The networks that saw all rows, or those of every fold where there are none."""
+        whole = [t.network for t in self.members if t.member.fold == ALL_ROWS]
+        return whole or [t.network for t in self.members]
 
     def warn_diverged(self) -> None:
         """Warn of networks whose loss was never finite."""

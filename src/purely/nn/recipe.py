@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,7 @@ OptimizerName = Literal["adam", "sgd", "adagrad"]
 Schedule = Literal["constant", "cosine"]
 Update = Literal["joint", "alternating"]
 Arithmetic = Literal["float32", "bfloat16"]
+Widths: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -126,12 +127,7 @@ class Architecture:
 
     @classmethod
     def representation(
-        cls,
-        n_features: int,
-        hidden: tuple[int, ...],
-        n_components: int,
-        head_hidden: tuple[int, ...] = (),
-        n_outputs: int = 1,
+        cls, n_features: int, hidden: Widths, n_components: int, head_hidden: Widths = (), n_outputs: int = 1
     ) -> Architecture:
         """A network whose encoder is ``n_features - hidden - n_components``; linear where nothing is hidden.
 

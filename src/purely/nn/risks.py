@@ -144,9 +144,8 @@ class PURisk(Loss):
     def parts(self, z_p: Tensor, z_u: Tensor) -> tuple[Tensor, Tensor]:
         """Risk of the positives a, and of the negatives r, each of shape (M,)."""
         margin = MARGIN_LOSSES[self.loss]
-        population, unlabelled = (
-            p if isinstance(p, float) else _on_device(p, z_p.device) for p in (self.population, self.unlabelled)
-        )
+        priors = self.population, self.unlabelled
+        population, unlabelled = (p if isinstance(p, float) else _on_device(p, z_p.device) for p in priors)
         own = population * margin(z_p).mean(-1)
         if self.risk == "pn":
             return own, (1.0 - population) * margin(-z_u).mean(-1)

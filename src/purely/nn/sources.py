@@ -138,10 +138,8 @@ class RowBatches:
     def __init__(self, rows: Rows, splits: Sequence[Split], seeds: Sequence[int], shape: BatchShape) -> None:
         self.rows, self.shape = rows, shape
         self.seeds = np.asarray(seeds, dtype=np.uint64)
-        self.parts = [
-            (purpose, per_batch, padded_rows([getattr(split, name) for split in splits]))
-            for purpose, per_batch, name in ((ROWS_P, shape.n_p, "train_p"), (ROWS_U, shape.n_u, "train_u"))
-        ]
+        of_p, of_u = (padded_rows(rows) for rows in ([s.train_p for s in splits], [s.train_u for s in splits]))
+        self.parts = (ROWS_P, shape.n_p, of_p), (ROWS_U, shape.n_u, of_u)
 
     def epoch(self, number: int, networks: Indices, device: torch.device) -> Iterator[tuple[Tensor, int]]:
         """Minibatches of one epoch."""

@@ -20,12 +20,10 @@ from purely.files import shown
 from purely.persistence import _classes, _container  # noqa: F401 - the classes are declared
 
 from purely.persistence._fields import (  # isort: skip
-    Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, many, pairs, untrusted,
+    Field, Misfit, ModelFileError, ModelFileWarning, Place, Store, UnsupportedModelError, many, pairs, untrusted,
 )  # fmt: skip
 from purely.persistence._objects import find_trusted, write
 from purely.persistence._vocabulary import MODEL, NAME
-
-__all__ = ["ModelDescription", "describe", "load", "save"]
 
 PathLike = str | os.PathLike[str]
 
@@ -84,7 +82,9 @@ def save(model: Any, path: PathLike) -> None:
         MODEL(node, Place(Store(dict(store.arrays), find_trusted(store.foreign))))
     except Misfit as misfit:
         raise UnsupportedModelError(f"this model cannot be put into a file: {misfit}.") from None
-    document = {"versions": {"dict": _installed()}, "foreign": sorted(store.foreign), "model": node}
+    libraries = {"purely": purely, "scikit-learn": sklearn, "numpy": np, "scipy": scipy}
+    versions = {name: str(of.__version__) for name, of in libraries.items()} | {"python": platform.python_version()}
+    document = {"versions": {"dict": versions}, "foreign": sorted(store.foreign), "model": node}
     _container.write(Path(os.fspath(path)), document, dict(store.arrays))
     if store.foreign:
         warnings.warn(
@@ -93,11 +93,6 @@ def save(model: Any, path: PathLike) -> None:
             ModelFileWarning,
             stacklevel=2,
         )
-
-
-def _installed() -> dict[str, str]:
-    found = {"purely": purely, "scikit-learn": sklearn, "numpy": np, "scipy": scipy}
-    return {**{name: str(of.__version__) for name, of in found.items()}, "python": platform.python_version()}
 
 
 def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
@@ -148,8 +143,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
     """
     known = find_trusted([trusted] if isinstance(trusted, (str, type)) else trusted)
     with _opened(path) as file:
-        versions = _VERSIONS(file.document.get("versions"), Place(Store(), "versions"))
-        written = versions.get("scikit-learn", "unknown")
+        written = _said(_VERSIONS, file, "versions").get("scikit-learn", "unknown")
         if written.split(".")[:2] != sklearn.__version__.split(".")[:2]:
             warnings.warn(
                 f"{shown(path, 300)} was written with scikit-learn {written[:20]}, and {sklearn.__version__} is "
@@ -157,7 +151,7 @@ def load(path: PathLike, *, trusted: Iterable[Any] = ()) -> Any:
                 ModelFileWarning,
                 stacklevel=2,
             )
-        foreign = _FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))
+        foreign = _said(_FOREIGN, file, "foreign")
         if not known.keys() >= set(foreign):
             raise untrusted(foreign)
         model = MODEL(file.document.get("model"), Place(Store(file.arrays, known)))
@@ -253,21 +247,18 @@ def describe(path: PathLike) -> ModelDescription:
             shown_names = None if columns is None else tuple(shown(name, 300) for name in columns)
         except (AttributeError, KeyError, TypeError, ValueError):
             raise Misfit("it holds no model") from None
-        return ModelDescription(
-            model=classes[0],
-            steps=tuple(classes[1:]),
-            settings={name: value for name, value in held if _is_setting(name, value)},
-            feature_names=shown_names,
-            n_features=next((value for name, value in held if name.endswith("n_features_in_")), None),
-            fitted=any(name.endswith("_") for name, _ in held),
-            foreign=tuple(_FOREIGN(file.document.get("foreign"), Place(Store(), "foreign"))),
-            versions=_VERSIONS(file.document.get("versions"), Place(Store(), "versions")),
-            n_bytes=file.n_bytes,
-            sha256=file.sha256,
-        )
+        settings = {name: value for name, value in held if _is_setting(name, value)}
+        width = next((value for name, value in held if name.endswith("n_features_in_")), None)
+        fitted, foreign = any(name.endswith("_") for name, _ in held), tuple(_said(_FOREIGN, file, "foreign"))
+        of_file = foreign, _said(_VERSIONS, file, "versions"), file.n_bytes, file.sha256
+        return ModelDescription(classes[0], tuple(classes[1:]), settings, shown_names, width, fitted, *of_file)
 
 
 _NAMES, _FOREIGN, _VERSIONS = "feature_names_in_", many(NAME), pairs(NAME, NAME)
+
+
+def _said(field: Field, file: _container.ModelFile, name: str) -> Any:
+    return field(file.document.get(name), Place(Store(), name))
 
 
 def _is_setting(name: str, value: Any) -> bool:

@@ -52,13 +52,12 @@ class AuditDisplay(Display):
 
     result: AuditResult
     n_groups: int = 6
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_result(cls, result: AuditResult, n_groups: int = 6) -> Self:
         """From the result of an audit."""
         missing = (f"{result.n_missing} rows could not be told and are left out.",) if result.n_missing else ()
-        return cls(result, check_number("n_groups", n_groups, 1, integer=True), missing)
+        return cls(result, check_number("n_groups", n_groups, 1, integer=True), notes=missing)
 
     def _draw(self, ax: Axes) -> None:
         curve, result = self.result.calibration_curve(self.n_groups), self.result
@@ -74,9 +73,8 @@ class AuditDisplay(Display):
         remark(ax, f"{n_found} found positive", (0.0, 1.05), (2, -12), color="0.35")
         remark(ax, f"{n_other} found negative", (1.0, -0.05), (-2, 6), color="0.35", ha="right")
         value, low, high = map(percent, result.share.numbers.values())
-        title = (
-            f"Positive by the labels {value} [{low}, {high}], by the model {percent(float(result.probability.mean()))}"
-        )
+        believed = percent(float(result.probability.mean()))
+        title = f"Positive by the labels {value} [{low}, {high}], by the model {believed}"
         y = f"share of positives, {percent(result.level)} interval"
         label(ax, title, "predicted probability, mean of a group of rows", y, self.notes)
 
@@ -128,7 +126,6 @@ class MonitorDisplay(Display):
     _title: ClassVar[str] = "Has the pool changed?"
 
     monitor: Monitor
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_monitor(cls, monitor: Monitor) -> Self:
@@ -221,7 +218,6 @@ class SensitivityDisplay(Display):
     ranges: Sensitivity
     most: float
     largest: float = 10.0
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_ranges(cls, ranges: Sensitivity, *, share: float | None = None, largest: float = 10.0) -> Self:
@@ -252,8 +248,7 @@ class SensitivityDisplay(Display):
         low, high = np.array(ends).T
         value, tips = self.ranges.share.value, self.tips
         ax.fill_between(gamma, low, high, color=ESTIMATE, alpha=0.2, linewidth=0)
-        ax.plot(gamma, low, color=ESTIMATE, linewidth=1.0)
-        ax.plot(gamma, high, color=ESTIMATE, linewidth=1.0)
+        ax.plot(gamma, ends, color=ESTIMATE, linewidth=1.0)
         ax.axhline(value, color=ESTIMATE)
         ax.axhline(self.most, color=POSITIVE, linestyle="--", linewidth=1.0)
         top = min(1.0, 1.15 * max(float(high.max()), self.most))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar, Unpack
+from typing import Any, ClassVar, Generic, Literal, TypeVar, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -51,8 +51,6 @@ class _CurveDisplay(PredictionDisplay, Generic[Curve]):
 
     curve: Curve
     summary: PUEstimate | None = None
-    notes: tuple[str, ...] = ()
-    reason: str = ""
 
     @classmethod
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[object, ...]:
@@ -179,10 +177,8 @@ class PUCalibrationDisplay(_CurveDisplay[PUCalibrationCurve]):
         c = self.curve
         ax.plot([0, 1], [0, 1], color=UNLABELLED, linewidth=1.0, label="calibrated")
         arms = np.minimum(1.96 * c.standard_error, c.observed), 1.96 * c.standard_error
-        bars = ax.errorbar(
-            c.predicted, c.observed, arms, fmt="o-", color=ESTIMATE, ecolor=INK, markersize=4.5, elinewidth=1
-        )
-        bars.set_label("estimated, 95 % intervals")
+        look: dict[str, Any] = {"color": ESTIMATE, "ecolor": INK, "markersize": 4.5, "elinewidth": 1}
+        ax.errorbar(c.predicted, c.observed, arms, fmt="o-", label="estimated, 95 % intervals", **look)
         top = float(np.clip(np.max(c.observed + arms[1]), 1.02, 1.5))
         self._name(ax, "Calibration error", "predicted probability", "share of positives there", "upper left", top)
 

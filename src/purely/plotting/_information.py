@@ -22,7 +22,7 @@ from purely.typing import Matrix
 _LONGEST_NAME = 28
 
 
-class Parts(TypedDict, total=False):
+class Part(TypedDict, total=False):
     """Which parts of the rows are measured, and how; see :meth:`InformationDisplay.from_data`."""
 
     shares: Sequence[float]
@@ -60,7 +60,6 @@ class InformationDisplay(Display):
 
     n_rows: list[int]
     intervals: list[InformationInterval]
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_data(
@@ -86,7 +85,7 @@ class InformationDisplay(Display):
             if min(counts) < 10 and share < 1.0:
                 continue
             if min(counts) < 2:
-                return cls([], [], ("An interval needs at least 2 labelled positives and 2 unlabelled rows.",))
+                return cls([], [], notes=("An interval needs at least 2 labelled positives and 2 unlabelled rows.",))
             kept = np.concatenate([part[:count] for part, count in zip(order, counts, strict=True)])
             fitted = clone(model).fit(rows[kept], positive[kept])
             sizes.append(int(kept.size))
@@ -131,9 +130,7 @@ class InformationDisplay(Display):
         label(ax, title, "rows used", f"information, {percent(last.level)} interval", self.notes)
 
 
-def plot_information(
-    X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Parts]
-) -> InformationDisplay:
+def plot_information(X: Matrix, y: ArrayLike, *, ax: Axes | None = None, **options: Unpack[Part]) -> InformationDisplay:
     """Information by the number of rows: :class:`InformationDisplay`.
 
     Examples
@@ -178,7 +175,6 @@ class FeatureDisplay(Display):
     ranking: FeatureRanking
     n_top: int = 15
     level: float = 0.9
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_data(
@@ -215,11 +211,10 @@ class FeatureDisplay(Display):
         ax.tick_params(axis="y", length=0)
         ax.set_ylim(-0.7, n - 0.3)
         ax.legend(loc="lower right")
-        notes = self.notes
-        if n < len(r.names):
-            notes = (*notes, f"The {n} most informative of {len(r.names):,} columns.")
+        left_out = (f"The {n} most informative of {len(r.names):,} columns.",) if n < len(r.names) else ()
         x = f"information (0: none), {percent(self.level)} intervals"
-        label(ax, f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else self._title, x, "", notes)
+        title = f"{_short(r.names[0], 18)} tells the most" if r.alone[0] > 0 else self._title
+        label(ax, title, x, "", self.notes + left_out)
 
 
 def _short(name: str, longest: int = _LONGEST_NAME) -> str:

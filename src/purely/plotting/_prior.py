@@ -139,7 +139,6 @@ class ClassPriorDisplay(Display):
     readings: list[PriorReading]
     chosen: PriorReading | None = None
     level: float = 0.9
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_predictions(
@@ -148,8 +147,8 @@ class ClassPriorDisplay(Display):
         """From one out-of-fold score, read by every one-dimensional method; no reading is marked as the one in use."""
         rows = read_rows(y, score)
         if reason := nothing_to_show(rows):
-            return cls([], None, level, (reason,))
-        return cls(read_priors(y, score, scenario=scenario, level=level), None, level, rows.notes)
+            return cls([], None, level, notes=(reason,))
+        return cls(read_priors(y, score, scenario=scenario, level=level), None, level, notes=rows.notes)
 
     @classmethod
     def from_estimator(cls, estimator: PriorEstimate, X: Matrix, y: ArrayLike) -> Self:

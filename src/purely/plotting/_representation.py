@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,8 @@ from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 #: More points than this say no more and make a picture heavy.
 _MAX_POINTS = 4000
 What = Literal["auto", "j", "loss"]
+#: Density ratios or probabilities, by which points are coloured.
+Ratio: TypeAlias = ArrayLike | None
 
 
 @dataclass
@@ -61,17 +63,10 @@ class RepresentationDisplay(Display):
     ratio: Floats | None = None
     names: tuple[str, str] = ("first direction", "second direction")
     ratio_name: str = "density ratio"
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def from_representation(
-        cls,
-        Z: Matrix,
-        y: ArrayLike,
-        ratio: ArrayLike | None = None,
-        *,
-        ratio_name: str = "density ratio",
-        random_state: int = 0,
+        cls, Z: Matrix, y: ArrayLike, ratio: Ratio = None, *, ratio_name: str = "density ratio", random_state: int = 0
     ) -> Self:
         """From the representation of the rows, their labels, and their density ratios or probabilities."""
         points = dense(Z)
@@ -94,10 +89,10 @@ class RepresentationDisplay(Display):
             rows = np.sort(np.random.default_rng(random_state).choice(rows, _MAX_POINTS, replace=False))
             notes.append(f"{_MAX_POINTS:,} of {np.count_nonzero(kept):,} rows are drawn.")
         picked = None if values is None else values[rows]
-        return cls(points[rows], positive[rows], picked, names, ratio_name, tuple(notes))
+        return cls(points[rows], positive[rows], picked, names, ratio_name, notes=tuple(notes))
 
     @classmethod
-    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, ratio: ArrayLike | None = None) -> Self:
+    def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, ratio: Ratio = None) -> Self:
         """From a fitted transformer; the colour is its own density ratio where it has one and none is given."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "transform"):
@@ -137,10 +132,8 @@ class RepresentationDisplay(Display):
     def _draw_histogram(self, ax: Axes) -> None:
         column = self.points[:, 0]
         edges = np.histogram_bin_edges(column, bins=40)
-        for mask, colour, name in (
-            (~self.positive, UNLABELLED, "unlabelled"),
-            (self.positive, POSITIVE, "labelled positive"),
-        ):
+        kinds = (~self.positive, UNLABELLED, "unlabelled"), (self.positive, POSITIVE, "labelled positive")
+        for mask, colour, name in kinds:
             if mask.any():
                 share = np.histogram(column[mask], edges)[0] / mask.sum()
                 ax.stairs(share, edges, color=colour, fill=True, alpha=0.5, label=name)
@@ -151,7 +144,7 @@ class RepresentationDisplay(Display):
 def plot_representation(
     Z: Matrix,
     y: ArrayLike,
-    ratio: ArrayLike | None = None,
+    ratio: Ratio = None,
     *,
     ratio_name: str = "density ratio",
     random_state: int = 0,
@@ -228,26 +221,23 @@ class HistoryDisplay(Display):
 
     def _draw(self, ax: Axes) -> None:
         epochs = np.arange(1, self.train.shape[0] + 1)
-        notes = []
-        for values, colour, line, name in (
-            (self.train, ESTIMATE, "-", "training batches"),
-            (self.held, POSITIVE, "--", "rows held out"),
-        ):
+        parts = (self.train, ESTIMATE, "-", "training batches"), (self.held, POSITIVE, "--", "rows held out")
+        for values, colour, line, name in parts:
             if not np.isfinite(values).any():
-                notes.append("No rows were held out.")
                 continue
             ax.plot(epochs, values, color=colour, alpha=0.25, linewidth=0.8)
             alive = np.isfinite(values).any(axis=1)
             mean = np.array([np.nanmean(row) for row in values[alive]])
             ax.plot(epochs[alive], mean, color=colour, linestyle=line, linewidth=2.0, label=f"{name}, mean")
-        if np.isfinite(self.held).any():
+        judged = np.isfinite(self.held).any()
+        if judged:
             at = np.clip(self.best_epoch, 0, self.train.shape[0] - 1)
             kept = self.held[at, np.arange(at.size)]
             ax.plot(at + 1, kept, "v", color=POSITIVE, markersize=5, label="kept")
         ax.legend(loc="upper right")
         many = self.train.shape[1]
         title = f"How {many} networks learnt" if many > 1 else "How the network learnt"
-        label(ax, title, "epoch", self.loss_name, notes)
+        label(ax, title, "epoch", self.loss_name, self.notes if judged else (*self.notes, "No rows were held out."))
 
 
 def plot_history(estimator: Estimator, *, what: What = "auto", ax: Axes | None = None) -> HistoryDisplay:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Self, TypedDict, Unpack
+from typing import ClassVar, Self, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,9 @@ from purely.labels import Scenario
 from purely.plotting.common import Display, Rows, all_equal, model_rows, nothing_to_show, read_rows, unlabelled_prior
 from purely.plotting.style import ESTIMATE, INK, POSITIVE, UNLABELLED, Axes, label, percent, room_above
 from purely.typing import Estimator, Floats, Matrix
+
+#: A class prior that is drawn where there is one.
+AnyPrior: TypeAlias = KnownPrior | None
 
 
 class Scoring(TypedDict, total=False):
@@ -33,7 +36,7 @@ class _OfScores(Display):
         cls,
         y: ArrayLike,
         score: ArrayLike,
-        class_prior: KnownPrior | None = None,
+        class_prior: AnyPrior = None,
         *,
         scenario: Scenario = "case-control",
         score_name: str = "score",
@@ -96,11 +99,10 @@ class ScoreDisplay(_OfScores):
     unlabelled: Floats
     unlabelled_prior: Prior | None = None
     score_name: str = "score"
-    notes: tuple[str, ...] = ()
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
-        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes)
+        return cls(rows.score[rows.positive], rows.score[~rows.positive], prior, score_name, notes=notes)
 
     def _missing(self) -> str:
         both = np.concatenate([self.positive, self.unlabelled])
@@ -170,21 +172,18 @@ class DensityRatioDisplay(_OfScores):
     unlabelled_prior: Prior | None = None
     level: float = 0.9
     score_name: str = "score"
-    notes: tuple[str, ...] = ()
-    reason: str = ""
 
     @classmethod
     def _of_rows(cls, rows: Rows, prior: Prior | None, score_name: str, notes: tuple[str, ...]) -> Self:
         reason = nothing_to_show(rows)
         score, tail, low, high, local = [np.empty(0)] * 5 if reason else _ratio_curve(rows)
-        return cls(score, tail, low, high, local, prior, 0.95, score_name, notes, reason)
+        return cls(score, tail, low, high, local, prior, 0.95, score_name, notes=notes, reason=reason)
 
     def _draw(self, ax: Axes) -> None:
         title = self._title
-        band = f"above the score, {percent(self.level)} interval"
+        band, at_the_score = f"above the score, {percent(self.level)} interval", "rows at the score, made monotone"
         ax.fill_between(self.score, self.low, self.high, color=ESTIMATE, alpha=0.2, linewidth=0, label=band)
         ax.plot(self.score, self.tail, color=ESTIMATE, label="rows above the score")
-        at_the_score = "rows at the score, made monotone"
         ax.plot(self.score, self.local, color=INK, linewidth=1.1, linestyle=":", label=at_the_score)
         if (prior := self.unlabelled_prior) is not None:
             if not prior.known:
@@ -219,12 +218,7 @@ def _ratio_curve(rows: Rows, n_points: int = 120) -> list[Floats]:
 
 
 def plot_scores(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    *,
-    ax: Axes | None = None,
-    **options: Unpack[Scoring],
+    y: ArrayLike, score: ArrayLike, class_prior: AnyPrior = None, *, ax: Axes | None = None, **options: Unpack[Scoring]
 ) -> ScoreDisplay:
     """Histograms of scores, divided by the class prior: :class:`ScoreDisplay`.
 
@@ -240,12 +234,7 @@ def plot_scores(
 
 
 def plot_density_ratio(
-    y: ArrayLike,
-    score: ArrayLike,
-    class_prior: KnownPrior | None = None,
-    *,
-    ax: Axes | None = None,
-    **options: Unpack[Scoring],
+    y: ArrayLike, score: ArrayLike, class_prior: AnyPrior = None, *, ax: Axes | None = None, **options: Unpack[Scoring]
 ) -> DensityRatioDisplay:
     """The curve that the class prior is read from: :class:`DensityRatioDisplay`.
 

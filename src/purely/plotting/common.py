@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import textwrap
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar, Self, Unpack
 
 import numpy as np
@@ -15,7 +16,7 @@ from purely.class_prior import ClassPriors, KnownPrior, Prior, read_prior
 from purely.crossfit import last_step, out_of_fold
 from purely.labels import Scenario, check_scenario, read_labels
 from purely.metrics.estimate import Resampling
-from purely.plotting.style import Axes, new_axes, say_instead, style
+from purely.plotting.style import Axes, new_axes, style
 from purely.typing import Estimator, Floats, Indices, Mask, Matrix
 
 if TYPE_CHECKING:
@@ -25,15 +26,18 @@ IN_SAMPLE = "These rows may have trained the model: the picture may look too goo
 ONE_POSITIVE = "One labelled positive only: what is drawn of it has no interval."
 
 
+@dataclass
 class Display:
     """Base of the displays: data on the object, `plot` draws them, and `ax_` and `figure_` are what was drawn on.
 
-    Where there is a reason why there is nothing to draw, the picture is that sentence under `_title`.
+    Notes stand below the picture. Where there is a reason why there is nothing to draw, the picture is that sentence
+    under `_title`.
     """
 
-    ax_: Axes
-    figure_: Figure
-    reason: str = ""
+    ax_: Axes = field(init=False, repr=False, compare=False)
+    figure_: Figure = field(init=False, repr=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    reason: str = field(default="", kw_only=True)
     _title: ClassVar[str]
     _shape: ClassVar[tuple[float, float]] = (5.6, 3.7)
 
@@ -53,7 +57,10 @@ class Display:
             self.ax_ = new_axes(self._size()) if ax is None else ax
             self.figure_ = self.ax_.figure  # type: ignore[assignment]
             if reason := self._missing():
-                say_instead(self.ax_, self._title, reason)
+                self.ax_.set_title(self._title, loc="left")
+                self.ax_.set_axis_off()
+                folded, place = textwrap.fill(reason, 46), self.ax_.transAxes
+                self.ax_.text(0.5, 0.5, folded, ha="center", va="center", transform=place)
             else:
                 self._draw(self.ax_)
         return self
@@ -188,7 +195,7 @@ class PredictionDisplay(Display):
         if not reason:
             found = cls._compute(rows, class_prior, **options)
             notes += all_equal(rows.score)
-        return cls(*found, notes=rows.notes + notes, reason=reason)  # type: ignore[call-arg]
+        return cls(*found, notes=rows.notes + notes, reason=reason)
 
     @classmethod
     def from_estimator(cls, estimator: Estimator, X: Matrix, y: ArrayLike, *, level: float = 0.9) -> Self:

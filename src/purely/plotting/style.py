@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from types import ModuleType
 from typing import TYPE_CHECKING, Literal
 
@@ -39,12 +39,9 @@ _STYLE = {
 _FOLD = 48
 
 
-@contextmanager
-def style() -> Iterator[None]:
+def style() -> AbstractContextManager[None]:
     """The look, for as long as the block lasts."""
-    mpl = import_matplotlib()
-    with mpl.rc_context(_STYLE):
-        yield
+    return import_matplotlib().rc_context(_STYLE)
 
 
 def import_matplotlib() -> ModuleType:
@@ -70,15 +67,10 @@ def label(ax: Axes, title: str, x: str, y: str, notes: Iterable[str] = ()) -> No
     below = "\n".join(textwrap.fill(note, _FOLD) for note in notes if note)
     ax.set_title(title, loc="left")
     ax.set_ylabel(y)
-    if below:
-        ax.set_xlabel(f"{x}\n\n{below}", linespacing=1.15)
-    else:
-        ax.set_xlabel(x)
+    ax.set_xlabel(f"{x}\n\n{below}" if below else x, linespacing=1.15)
 
 
-def remark(
-    ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8.0
-) -> None:
+def remark(ax: Axes, text: str, at: Point, shift: Point, ha: Side = "left", color: str = INK, size: float = 8) -> None:
     """Words beside a point, so many points away from it."""
     ax.annotate(text, at, shift, textcoords="offset points", ha=ha, color=color, fontsize=size)
 
@@ -87,13 +79,6 @@ def remark_height(ax: Axes, text: str, height: float, left: float = 2.0, *, belo
     """Words above or below a height at the right end of the axes."""
     frame, (up, side) = ("axes fraction", "data"), (-3, "top") if below else (3, "baseline")
     ax.annotate(text, (1.0, height), (-left, up), frame, textcoords="offset points", ha="right", va=side, fontsize=8)
-
-
-def say_instead(ax: Axes, title: str, sentence: str) -> None:
-    """A sentence where there is nothing to draw."""
-    ax.set_title(title, loc="left")
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, textwrap.fill(sentence, 46), ha="center", va="center", transform=ax.transAxes)
 
 
 def sequential() -> Colormap:
@@ -121,10 +106,8 @@ def percent(value: float) -> str:
     if not np.isfinite(value):
         return "unknown"
     hundredth = 100.0 * value
-    if hundredth == 0.0 or 10.0 <= abs(hundredth) < 99.0 or abs(hundredth) >= 99.95:
-        digits = 0
-    else:
-        digits = 1 if abs(hundredth) >= 0.095 else 2
+    whole = hundredth == 0.0 or 10.0 <= abs(hundredth) < 99.0 or abs(hundredth) >= 99.95
+    digits = 0 if whole else 1 if abs(hundredth) >= 0.095 else 2
     # halves go up, as on the report's page in the browser
     return f"{np.floor(hundredth * 10.0**digits + 0.5) / 10.0**digits:.{digits}f} %"
 

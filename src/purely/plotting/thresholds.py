@@ -18,8 +18,6 @@ from purely.plotting.common import Predicting, PredictionDisplay, Rows, nothing_
 from purely.plotting.style import ESTIMATE, POSITIVE, Axes, label, percent
 from purely.typing import Floats, Indices
 
-__all__ = ["ThresholdDisplay", "ThresholdTable", "threshold_table"]
-
 #: Height of the axes in units of the shares on them: the legend is above 1.
 LEGEND_ROOM = 1.32
 #: Lengths of lists that people ask for; their thresholds are in every table.
@@ -146,10 +144,8 @@ def threshold_table(
     (above_p, size), n_p = rows.above(cuts), int(np.count_nonzero(rows.positive))
     place = np.searchsorted(-curve.thresholds, -cuts, side="right") - 1
     some = (place >= 0) & (size > 0)
-    precision, low, high = (
-        np.where(some, values[np.maximum(place, 0)], np.nan)
-        for values in (curve.precision, curve.precision_low, curve.precision_high)
-    )
+    found = curve.precision, curve.precision_low, curve.precision_high
+    precision, low, high = (np.where(some, values[np.maximum(place, 0)], np.nan) for values in found)
     tail, below_p = (1.0 - level) / 2.0, n_p - above_p
     ends = beta.ppf([[tail], [1.0 - tail]], above_p + 0.5, below_p + 0.5)
     recall_low, recall_high = np.where(above_p > 0, ends[0], 0.0), np.where(below_p > 0, ends[1], 1.0)
@@ -196,8 +192,6 @@ class ThresholdDisplay(PredictionDisplay):
 
     table: ThresholdTable | None
     score_name: str = "threshold on the probability"
-    notes: tuple[str, ...] = ()
-    reason: str = ""
 
     @classmethod
     def _compute(cls, rows: Rows, class_prior: KnownPrior, **options: Unpack[Resampling]) -> tuple[ThresholdTable]:

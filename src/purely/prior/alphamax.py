@@ -56,15 +56,8 @@ def alphamax(table: ScoreTable, n_cells: int = 64) -> ScoreReading:
     fall = (c * excess - c + fitted) @ trust
     at_one = np.count_nonzero(beta >= 1.0 - 1e-9, axis=1)
     inside = np.flatnonzero(fall <= 0.5 * at_one + 1e-9)
-    chosen = int(inside[-1]) if inside.size else 0
-    return ScoreReading(
-        share=float(grid[chosen]),
-        x=grid,
-        curve=-fall,
-        x_label="share of positives",
-        curve_label="log-likelihood, from its maximum",
-        chosen=float(grid[chosen]),
-    )
+    share = float(grid[inside[-1] if inside.size else 0])
+    return ScoreReading(share, grid, -fall, "share of positives", "log-likelihood, from its maximum", share)
 
 
 def _fill(ratio: Floats, w: Floats, alpha: Floats) -> Floats:

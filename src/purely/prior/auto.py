@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 
 from purely.base import with_parameters
-from purely.checks import check_number, draw_seed, level_to_z
+from purely.checks import check_number, level_to_z
 from purely.folds import Folds
 from purely.labels import check_scenario
 from purely.prior.base import PriorEstimate, PriorEstimator, read_scores, read_table
@@ -17,11 +17,9 @@ from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.dedpul import dedpul
 from purely.prior.kernel_mean import KernelMeanPrior, kernel_mean_scores
 from purely.prior.one_dimensional import OneDimensionalPrior, best_bin, monotone_top
-from purely.prior.ratio import Ratio, ratio_scores
+from purely.prior.ratio import Ratio
 from purely.prior.scores import Reader, ScoreTable
 from purely.typing import Estimator, Mask, Matrix
-
-__all__ = ["ClassPrior"]
 
 #: One-dimensional methods by name.
 METHODS: dict[str, Reader] = {
@@ -112,9 +110,7 @@ class ClassPrior(PriorEstimator):
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         reader = resolve_method(self.method)
-        cv = check_number("cv", self.cv, 2, integer=True)
-        seed = draw_seed(self.random_state)
-        found = ratio_scores(self.ratio, X, positive, cv=cv, seed=seed, folds=folds, n_jobs=self.n_jobs)
+        found = self._ratios(X, positive, folds, check_number("cv", self.cv, 2, integer=True))
         self.scores_, self.model_scores_ = found.score, found.by_model
         self.model_weights_, self.loss_ = found.weights, found.loss
         return read_scores(found.score, positive, reader)

@@ -17,20 +17,12 @@ from purely.exceptions import ClassPriorWarning
 from purely.folds import Folds
 from purely.labels import PULabels, Scenario, check_scenario
 from purely.prior.ceiling import SharePosterior, ceiling_profile
-from purely.prior.ratio import Ratio, ratio_scores
+from purely.prior.ratio import Ratio, RatioScores, ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
 
 #: Odds at the upper end of the 90 % interval over those at the lower end, up to which the prior counts as determined.
 LARGEST_ODDS_RATIO = 4.0
-
-__all__ = [
-    "PriorDiagnostics",
-    "PriorEstimate",
-    "PriorEstimator",
-    "read_scores",
-    "read_table",
-]
 
 
 @dataclass(frozen=True)
@@ -167,8 +159,6 @@ class PriorEstimator(PUEstimator):
     level: float = 0.9
     n_jobs: int | None = None
     random_state: RandomState = 0
-    _min_positive = 2
-    _min_unlabelled = 2
 
     def fit(self, X: Matrix, y: ArrayLike) -> Self:
         """Estimate the class prior.
@@ -185,7 +175,7 @@ class PriorEstimator(PUEstimator):
         self : object
             Fitted estimator.
         """
-        X, labels = self._validate_fit(X, y, min_positive=self._min_positive, min_unlabelled=self._min_unlabelled)
+        X, labels = self._validate_fit(X, y)
         return self.fit_rows(X, labels)
 
     def fit_rows(self, X: Matrix, labels: PULabels, folds: Folds | None = None) -> Self:
@@ -210,59 +200,47 @@ class PriorEstimator(PUEstimator):
         self.n_positive_ = labels.n_positive
         self.n_unlabelled_ = labels.n_unlabelled
         estimate = self._estimate(X, labels.positive, folds)
-        posterior = estimate.posterior or self._posterior(X, labels.positive, folds)
-        self._publish(estimate, posterior, scenario)
+        self._publish(estimate, estimate.posterior or self._posterior(X, labels.positive, folds), scenario)
         return self
 
     def _posterior(self, X: Matrix, positive: Mask, folds: Folds | None) -> SharePosterior:
         """What the cross-fitted density ratio of the rows says of the share."""
+        score = self._ratios(X, positive, folds).score
+        return ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive])).posterior()
+
+    def _ratios(self, X: Matrix, positive: Mask, folds: Folds | None, cv: int = 5) -> RatioScores:
+        """Log-ratios of the rows by models that have not seen them."""
         seed = draw_seed(self.random_state)
-        scores = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs)
-        return ceiling_profile(ScoreTable.from_scores(scores.score[positive], scores.score[~positive])).posterior()
+        return ratio_scores(self.ratio, X, positive, cv=cv, seed=seed, folds=folds, n_jobs=self.n_jobs)
 
     def _publish(self, estimate: PriorEstimate, posterior: SharePosterior, scenario: Scenario) -> None:
-        def population(share: float) -> float:
-            return self._convert(share, scenario).population
+        def of_share(share: float) -> ClassPriors:
+            n_p, n_u, inside = self.n_positive_, self.n_unlabelled_, float(np.clip(share, 0.0, 1.0))
+            return ClassPriors.from_unlabelled(inside, n_positive=n_p, n_unlabelled=n_u, scenario=scenario)
 
-        priors = self._convert(estimate.share, scenario)
+        priors = of_share(estimate.share)
         value = priors.population
-        low, high = (population(end) for end in posterior.interval(self.level))
+        low, high = (of_share(end).population for end in posterior.interval(self.level))
         least, most = posterior.interval(0.9)
-        odds = most / (1.0 - most) * (1.0 - least) / least
-        self.prior_ = Prior(
-            value,
-            min(low, value),
-            max(high, value),
-            self.level,
-            upper_bound=max(population(posterior.quantile(0.95)), value),
-            determined=bool(odds <= LARGEST_ODDS_RATIO),
-        )
+        determined = bool(most / (1.0 - most) * (1.0 - least) / least <= LARGEST_ODDS_RATIO)
+        upper = max(of_share(posterior.quantile(0.95)).population, value)
+        self.prior_ = Prior(value, min(low, value), max(high, value), self.level, upper, determined)
         self.class_prior_ = value
         self.unlabelled_prior_ = priors.unlabelled
         self.label_frequency_ = priors.label_frequency
         self.class_prior_interval_ = self.prior_.interval
-        self.upper_bound_ = float(self.prior_.upper_bound or value)
-        self.determined_ = self.prior_.determined
+        self.upper_bound_, self.determined_ = upper, determined
         self.diagnostics_ = estimate.diagnostics
-        for sentence in estimate.warnings or self._not_determined():
+        sentences = estimate.warnings
+        if not (sentences or determined):
+            low, high = self.class_prior_interval_
+            sentences = (
+                f"The data do not determine the class prior: it is at most {upper:.3g} (estimate {value:.3g}, between "
+                f"{low:.3g} and {high:.3g}). Features that set some positives apart from every negative, more labelled "
+                "positives, an audit of some unlabelled rows, or a class prior known from elsewhere would settle it.",
+            )
+        for sentence in sentences:
             warnings.warn(sentence, ClassPriorWarning, stacklevel=4)
-
-    def _not_determined(self) -> tuple[str, ...]:
-        if self.determined_:
-            return ()
-        low, high = self.class_prior_interval_
-        return (
-            f"The data do not determine the class prior: it is at most {self.upper_bound_:.3g} (estimate "
-            f"{self.class_prior_:.3g}, between {low:.3g} and {high:.3g}). Features that set some positives apart from "
-            "every negative, more labelled positives, an audit of some unlabelled rows, or a class prior known from "
-            "elsewhere would settle it.",
-        )
-
-    def _convert(self, share: float, scenario: Scenario) -> ClassPriors:
-        inside = float(np.clip(share, 0.0, 1.0))
-        return ClassPriors.from_unlabelled(
-            inside, n_positive=self.n_positive_, n_unlabelled=self.n_unlabelled_, scenario=scenario
-        )
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         raise NotImplementedError(f"{type(self).__name__} does not say how it estimates the prior.")

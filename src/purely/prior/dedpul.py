@@ -32,16 +32,10 @@ from purely.typing import Floats
 _GRID = 512
 
 
-def normal_scores(table: ScoreTable) -> Floats:
-    """Normal quantiles of the pooled mid-ranks, both samples weighing the same."""
-    mass = 0.5 * (table.count_p / table.n_p + table.count_u / table.n_u)
-    above = np.cumsum(mass) - 0.5 * mass
-    return np.asarray(-ndtri(np.clip(above, 1e-6, 1.0 - 1e-6)), dtype=np.float64)
-
-
 def smoothed_ratio(table: ScoreTable, bandwidth: float = 1.0) -> tuple[Floats, Floats]:
     """Unlabelled mass and monotone ratio `f_P / f_U` on a grid of normal scores, increasing."""
-    position = normal_scores(table)
+    mass = 0.5 * (table.count_p / table.n_p + table.count_u / table.n_u)
+    position = -ndtri(np.clip(np.cumsum(mass) - 0.5 * mass, 1e-6, 1.0 - 1e-6))  # of pooled mid-ranks
     low, high = float(position.min()) - 0.5, float(position.max()) + 0.5
     edges = np.linspace(low, high, _GRID + 1)
     step = edges[1] - edges[0]
@@ -83,24 +77,13 @@ def dedpul(table: ScoreTable, bandwidth: float = 1.0, tolerance: float = 0.25) -
     mass, ratio = smoothed_ratio(table, bandwidth)
     grid = np.linspace(0.0, 1.0, 401)
     excess = grid - np.minimum(1.0, grid[:, None] * ratio[None, :]) @ mass
-    share = _fixed_point(mass, ratio, tolerance / np.sqrt(table.n_u))
-    return ScoreReading(
-        share=float(np.clip(share, 0.0, 1.0)),
-        x=grid,
-        curve=excess,
-        x_label="share of positives",
-        curve_label="share - mean posterior",
-        chosen=float(share),
-    )
-
-
-def _fixed_point(mass: Floats, ratio: Floats, tol: float) -> float:
-    """The largest share at which a step of expectation-maximisation is at most `tol`, by bisection: D is convex."""
 
     def beyond(share: float) -> float:
-        return share - float(np.minimum(1.0, share * ratio) @ mass) - tol
+        return share - float(np.minimum(1.0, share * ratio) @ mass) - tolerance / np.sqrt(table.n_u)
 
-    return 1.0 if beyond(1.0) <= 0.0 else float(bisect(beyond, 0.0, 1.0, xtol=5e-6))
+    # the largest share at which a step of expectation-maximisation is small enough, by bisection: D is convex
+    share = 1.0 if beyond(1.0) <= 0.0 else float(bisect(beyond, 0.0, 1.0, xtol=5e-6))
+    return ScoreReading(share, grid, excess, "share of positives", "share - mean posterior", share)
 
 
 @with_parameters

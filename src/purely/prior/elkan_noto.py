@@ -47,14 +47,9 @@ def elkan_noto(table: ScoreTable, variant: str = "e1") -> ScoreReading:
     else:
         frequency = float(labelled.max())
     frequency = max(frequency, 1e-12)
-    return ScoreReading(
-        share=float(np.clip(table.n_p * (1.0 / frequency - 1.0) / table.n_u, 0.0, 1.0)),
-        x=table.score,
-        curve=labelled,
-        x_label="log density ratio",
-        curve_label="probability of a label",
-        details={"label_frequency": frequency},
-    )
+    share = float(np.clip(table.n_p * (1.0 / frequency - 1.0) / table.n_u, 0.0, 1.0))
+    axes, details = ("log density ratio", "probability of a label"), {"label_frequency": frequency}
+    return ScoreReading(share, table.score, labelled, *axes, details=details)
 
 
 @with_parameters

@@ -75,8 +75,7 @@ def centre_and_scale(X: Matrix) -> tuple[Matrix, float]:
 
 def weigh_rows(rows: Matrix, positive: Mask) -> WeightedRows:
     """Merge equal rows."""
-    keys = row_keys(rows, 0)
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    _, first, group = np.unique(row_keys(rows, 0), return_index=True, return_inverse=True)
     weight_u = np.bincount(group, weights=(~positive).astype(float), minlength=first.size) / np.count_nonzero(~positive)
     weight_p = np.bincount(group, weights=positive.astype(float), minlength=first.size) / np.count_nonzero(positive)
     return WeightedRows(rows[first], weight_u, weight_p)
@@ -122,8 +121,7 @@ def median_distance(X: Matrix) -> float:
     X = X.astype(np.float32)
     n, parts = X.shape[0], []
     for start, stop, squares in _upper_tiles(X, row_norms(X, squared=True)):
-        above = np.triu_indices(stop - start, 1)
-        parts.append(squares[:, : stop - start][above])
+        parts.append(squares[:, : stop - start][np.triu_indices(stop - start, 1)])
         parts.append(squares[:, stop - start :].ravel())
     pairs = np.concatenate(parts)
     # The sorted n * n squares are n zeros, then each pair twice; their middle is at this place among the pairs.
@@ -194,9 +192,7 @@ class GaussianProblem:
 
     def rows(self, indices: Indices) -> Floats:
         """Kernel rows of the atoms `indices`, shape (len(indices), n)."""
-        if self.gram is not None:
-            return self.gram[indices]
-        return self._tile(indices, slice(0, self.n))
+        return self._tile(indices, slice(0, self.n)) if self.gram is None else self.gram[indices]
 
     def _tile(self, left: Indices | slice, right: slice) -> Floats:
         tile = squared_distances(self._X[left], self._X[right], norms=(self._norms[left], self._norms[right]))

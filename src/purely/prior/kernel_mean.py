@@ -81,16 +81,9 @@ class KernelMeans:
 
     def reading(self, variant: str, **details: Any) -> ScoreReading:
         """The share by one of the variants, and the curve it was read from."""
-        kappa = self.kappa[variant]
-        return ScoreReading(
-            share=kappa,
-            x=self.extrapolations,
-            curve=self.slopes,
-            x_label="extrapolation lambda",
-            curve_label="slope of the distance to the hull",
-            chosen=1.0 / (1.0 - kappa) if kappa < 1.0 else None,
-            details=details,
-        )
+        kappa, axes = self.kappa[variant], ("extrapolation lambda", "slope of the distance to the hull")
+        chosen = 1.0 / (1.0 - kappa) if kappa < 1.0 else None
+        return ScoreReading(kappa, self.extrapolations, self.slopes, *axes, chosen, details)
 
 
 def kernel_mean(
@@ -168,8 +161,7 @@ def _read_curve(
     mmd = float(np.sqrt(curve.squared_mmd))
     threshold = {"km1": 1.0 / np.sqrt(min(n_p, n_u))}
     fell_back = "km1" in variants and threshold["km1"] > 0.9 * mmd
-    kappa: dict[str, float] = {}
-    error: dict[str, float] = {}
+    kappa, error = dict[str, float](), dict[str, float]()
     bound: dict[str, str | None] = {}
     with one_blas_thread():  # the programmes are many small solves
         if "km2" in variants or fell_back:
@@ -226,9 +218,7 @@ def _landmarks(X: Matrix, positive: Mask, seed: int) -> Indices:
     """Rows that span the hull: a fifth of them positives where there are enough."""
     p, u = np.flatnonzero(positive), np.flatnonzero(~positive)
     n_p = min(p.size, _LANDMARKS // 5)
-    drawn_p = p[draw_rows(X[p], n_p, seed)]
-    drawn_u = u[draw_rows(X[u], _LANDMARKS - n_p, seed)]
-    return np.concatenate([drawn_p, drawn_u])
+    return np.concatenate([p[draw_rows(X[p], n_p, seed)], u[draw_rows(X[u], _LANDMARKS - n_p, seed)]])
 
 
 def _first_slope(samples: Samples, mmd: float) -> float:

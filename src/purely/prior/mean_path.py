@@ -93,17 +93,9 @@ class DistanceCurve:
         safe = max(distance, 1e-12)
         slope = cross / safe
         turn = self._qp.product(support, move) - self._difference
-        point = CurvePoint(
-            extrapolation=t,
-            distance=distance,
-            slope=slope,
-            curvature=max(bend - slope**2, 0.0) / safe,
-            gap=solution.gap,
-            witness=-r / safe,
-            witness_slope=-turn / safe + r * slope / safe**2,
-        )
-        self.points.append(point)
-        return point
+        curvature, witness_slope = max(bend - slope**2, 0.0) / safe, -turn / safe + r * slope / safe**2
+        self.points.append(CurvePoint(t, distance, slope, curvature, solution.gap, -r / safe, witness_slope))
+        return self.points[-1]
 
     def find_slope(self, threshold: float, tol: float = 4e-4) -> SlopeRoot:
         """The lambda at which the slope passes `threshold`, to within `tol` of kappa = 1 - 1 / lambda.

@@ -42,13 +42,15 @@ import numpy as np
 from sklearn.isotonic import isotonic_regression
 
 from purely.base import check_parameters, number, parameter, with_parameters
-from purely.checks import check_number, dense, draw_seed
+from purely.checks import check_number, dense
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator, read_scores
 from purely.prior.ceiling import logistic_ceiling
-from purely.prior.ratio import ratio_scores
 from purely.prior.scores import Reader, ScoreReading, ScoreTable
 from purely.typing import Floats, Mask, Matrix
+
+#: Axes of curves along the thresholds.
+ABOVE, TAIL_RATIO = "share of the positives above the threshold", "unlabelled share / positive share"
 
 
 class OneDimensionalPrior(PriorEstimator):
@@ -74,12 +76,10 @@ class OneDimensionalPrior(PriorEstimator):
                 f"ratio=None takes one column, a score, as it is; X has {X.shape[1]} columns. Use ratio='auto' to make "
                 "a score of them."
             )
-        seed = draw_seed(self.random_state)
-        return ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
+        return self._ratios(X, positive, folds).score
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
-        reader = self._reader()
-        return read_scores(self._score(X, positive, folds), positive, reader)
+        return read_scores(self._score(X, positive, folds), positive, self._reader())
 
 
 def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gamma: float = 0.01) -> ScoreReading:
@@ -104,23 +104,9 @@ def best_bin(table: ScoreTable, confidence: float = 1.0, delta: float = 0.1, gam
     """
     q_p, ratio, bound = table.bounds(confidence, delta, gamma)
     best, usable = int(np.argmin(bound)), q_p > 0.0
-    return ScoreReading(
-        share=float(min(1.0, ratio[best])),
-        x=q_p[usable],
-        curve=ratio[usable],
-        x_label="share of the positives above the threshold",
-        curve_label="unlabelled share / positive share",
-        chosen=float(q_p[best]),
-        details={"threshold": float(table.score[best]), "upper_bound": float(min(1.0, bound[best]))},
-    )
-
-
-def monotone_ratio(table: ScoreTable) -> Floats:
-    """Isotonic estimate of `w` in each cell of the table, highest cell first."""
-    mass = table.count_p + table.count_u
-    labelled = isotonic_regression(table.count_p / mass, sample_weight=mass, increasing=False)
-    with np.errstate(divide="ignore"):
-        return np.asarray(labelled / (1.0 - labelled) * table.n_u / table.n_p, dtype=np.float64)
+    details = {"threshold": float(table.score[best]), "upper_bound": float(min(1.0, bound[best]))}
+    share, chosen = float(min(1.0, ratio[best])), float(q_p[best])
+    return ScoreReading(share, q_p[usable], ratio[usable], ABOVE, TAIL_RATIO, chosen, details)
 
 
 def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
@@ -144,19 +130,13 @@ def monotone_top(table: ScoreTable, top: float | None = None) -> ScoreReading:
     kept = (table.count_p + table.count_u) > 0
     table = ScoreTable(table.score[kept], table.count_p[kept], table.count_u[kept])
     where = table.n_p ** (-1.0 / 3.0) if top is None else top
-    ratio = monotone_ratio(table)
-    q_p, _ = table.tails()
+    mass, (q_p, _) = table.count_p + table.count_u, table.tails()
+    labelled = isotonic_regression(table.count_p / mass, sample_weight=mass, increasing=False)
     at = min(int(np.searchsorted(q_p, where - 1e-12)), q_p.size - 1)
     with np.errstate(divide="ignore"):
-        curve = np.minimum(1.0 / ratio, 5.0)
-    return ScoreReading(
-        share=float(np.clip(curve[at], 0.0, 1.0)),
-        x=q_p,
-        curve=curve,
-        x_label="share of the positives above the threshold",
-        curve_label="one over the monotone ratio",
-        chosen=float(q_p[at]),
-    )
+        curve = np.minimum(1.0 / (labelled / (1.0 - labelled) * table.n_u / table.n_p), 5.0)
+    share = float(np.clip(curve[at], 0.0, 1.0))
+    return ScoreReading(share, q_p, curve, ABOVE, "one over the monotone ratio", float(q_p[at]))
 
 
 def rank_pruning(table: ScoreTable) -> ScoreReading:
@@ -176,15 +156,9 @@ def rank_pruning(table: ScoreTable) -> ScoreReading:
     q_p, q_u = table.tails()
     at = max(int(np.count_nonzero(labelled >= threshold - 1e-12)) - 1, 0)
     usable = q_p > 0.0
-    return ScoreReading(
-        share=float(min(1.0, q_u[at] / q_p[at])) if q_p[at] > 0.0 else 1.0,
-        x=q_p[usable],
-        curve=q_u[usable] / q_p[usable],
-        x_label="share of the positives above the threshold",
-        curve_label="unlabelled share / positive share",
-        chosen=float(q_p[at]),
-        details={"threshold": threshold},
-    )
+    share = float(min(1.0, q_u[at] / q_p[at])) if q_p[at] > 0.0 else 1.0
+    ratio, details = q_u[usable] / q_p[usable], {"threshold": threshold}
+    return ScoreReading(share, q_p[usable], ratio, ABOVE, TAIL_RATIO, float(q_p[at]), details)
 
 
 @with_parameters

@@ -173,7 +173,9 @@ class PenL1Prior(PriorEstimator):
         seed = draw_seed(self.random_state)
         X, positive = in_own_order(X, positive)
         rows, scale = centre_and_scale(X)
-        centers = self._draw_centers(rows, positive, seed)
+        # half of the centres are drawn from each sample, by content
+        kinds, half = (np.flatnonzero(positive), np.flatnonzero(~positive)), -(-self.n_centers // 2)
+        centers = np.concatenate([members[draw_rows(rows[members], half, seed)] for members in kinds])
         squares = np.asarray(euclidean_distances(rows, rows[centers], squared=True), dtype=np.float64)
         basis_at = partial(_basis, squares, centers, positive)
         if self.bandwidth is None:
@@ -187,26 +189,14 @@ class PenL1Prior(PriorEstimator):
         grid = np.linspace(0.0, 1.0, 201)
         excess = np.maximum(0.0, grid[:, None] * fitted.mean_p - fitted.mean_u)
         bound = "upper" if share >= 1.0 else "lower" if share <= 1e-3 else None
-        diagnostics = PriorDiagnostics(
-            x=grid,
-            curve=(excess**2).sum(axis=1) / alpha - grid + 1.0,
-            x_label="share of positives",
-            curve_label="penalised L1 divergence",
-            chosen=share,
-            bound=bound,
-            details={"bandwidth": bandwidth * scale, "alpha": alpha},
-        )
+        curve, details = (excess**2).sum(axis=1) / alpha - grid + 1.0, {"bandwidth": bandwidth * scale, "alpha": alpha}
+        axes = "share of positives", "penalised L1 divergence"
+        diagnostics = PriorDiagnostics(grid, curve, *axes, share, bound, details)
         sentence = (
             f"The class prior {share:.3g} is the {bound} bound of the search: the basis functions do not tell "
             "negatives from positives. Try another bandwidth, or ClassPrior."
         )
         return PriorEstimate(share, diagnostics, warnings=() if bound is None else (sentence,))
-
-    def _draw_centers(self, rows: Matrix, positive: Mask, seed: int) -> Indices:
-        """Which rows are centres: half are drawn from each sample, by content."""
-        half = -(-self.n_centers // 2)
-        kinds = np.flatnonzero(positive), np.flatnonzero(~positive)
-        return np.concatenate([members[draw_rows(rows[members], half, seed)] for members in kinds])
 
     def _choose_width(self, widths: Floats, basis_at: Callable[[float], Floats], positive: Mask, folds: Folds) -> float:
         bounds = []

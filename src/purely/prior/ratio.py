@@ -23,7 +23,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MaxAbsScaler, StandardScaler
 
 from purely.collapsed import collapsed_ratio
-from purely.crossfit import MOST_ROWS, cross_fit
+from purely.crossfit import MOST_ROWS, cross_fit, scores_rows
 from purely.folds import Folds, deal_folds
 from purely.typing import Estimator, Floats, Mask, Matrix
 from purely.weighing import equal_kinds, weigh_models
@@ -94,13 +94,8 @@ def built_in(name: str, n: int, n_features: int, *, sparse: bool, seed: int) -> 
             random_state=seed,
         )
     if name == "forest":
-        large = n > FOREST_ROWS
-        return RandomForestClassifier(
-            N_TREES // 3 if large else N_TREES,
-            min_samples_leaf=3,
-            max_samples=FOREST_ROWS / n if large else None,
-            random_state=seed,
-        )
+        n_trees, most = (N_TREES // 3, FOREST_ROWS / n) if n > FOREST_ROWS else (N_TREES, None)
+        return RandomForestClassifier(n_trees, min_samples_leaf=3, max_samples=most, random_state=seed)
     if name == "linear":
         strength = 1.0 if n_features < 100 else 0.1
         return make_pipeline(MaxAbsScaler(), LogisticRegression(C=strength, class_weight="balanced", max_iter=300))
@@ -153,9 +148,7 @@ def resolve_models(ratio: Ratio, n: int, n_features: int, *, sparse: bool, seed:
     for model in asked:
         if isinstance(model, str):
             models.append(built_in(model, n, n_features, sparse=sparse, seed=seed))
-        elif hasattr(model, "fit") and any(
-            hasattr(model, m) for m in ("density_ratio", "predict_proba", "decision_function")
-        ):
+        elif hasattr(model, "fit") and scores_rows(model):
             models.append(clone(model))
         else:
             raise ValueError(
@@ -195,5 +188,4 @@ def ratio_scores(
     folds = deal_folds(X, positive, cv, seed) if folds is None else folds
     n_train = X.shape[0] - X.shape[0] // folds.n_folds
     models = resolve_models(ratio, n_train, X.shape[1], sparse=sp.issparse(X), seed=seed)
-    by_model = cross_fit(models, X, positive, folds, n_jobs=n_jobs, says=collapsed_ratio)
-    return stack_ratios(by_model, positive)
+    return stack_ratios(cross_fit(models, X, positive, folds, n_jobs=n_jobs, says=collapsed_ratio), positive)

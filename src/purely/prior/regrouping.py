@@ -38,12 +38,10 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from purely.base import check_parameters, number, one_of, with_parameters
-from purely.checks import draw_seed
 from purely.folds import Folds
 from purely.prior.base import PriorEstimate, PriorEstimator
 from purely.prior.ceiling import ceiling_profile, logistic_ceiling
 from purely.prior.kernel_mean import KernelMeanPrior
-from purely.prior.ratio import ratio_scores
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats, Indices, Mask, Matrix
 
@@ -115,8 +113,7 @@ class RegroupingPrior(PriorEstimator):
 
     def _estimate(self, X: Matrix, positive: Mask, folds: Folds | None) -> PriorEstimate:
         inner = self._inner()
-        seed = draw_seed(self.random_state)
-        score = ratio_scores(self.ratio, X, positive, seed=seed, folds=folds, n_jobs=self.n_jobs).score
+        score = self._ratios(X, positive, folds).score
         unlabelled = np.flatnonzero(~positive)
         best = unlabelled[np.argsort(-score[unlabelled], kind="stable")]
         region = best[: max(1, round(self.fraction * unlabelled.size))]
@@ -124,8 +121,7 @@ class RegroupingPrior(PriorEstimator):
         # Evenly over the region, with repeats where more copies than rows are called for.
         copied = region[np.arange(self.n_copied_) * region.size // max(self.n_copied_, 1)]
         rows = sp.vstack([X, X[copied]], format="csr") if sp.issparse(X) else np.concatenate([X, X[copied]])
-        labels = np.concatenate([positive, np.ones(copied.size, dtype=bool)])
-        found = inner._estimate(rows, labels, None)
+        found = inner._estimate(rows, np.concatenate([positive, np.ones(copied.size, dtype=bool)]), None)
         profile = ceiling_profile(ScoreTable.from_scores(score[positive], score[~positive]))
         return PriorEstimate(found.share, found.diagnostics, profile.posterior(), found.warnings)
 

@@ -114,20 +114,14 @@ class ScoreTable:
             return self
         weight = 0.5 * (np.cumsum(self.count_p) / self.n_p + np.cumsum(self.count_u) / self.n_u)
         cell = np.minimum((weight * n_cells).astype(np.intp), n_cells - 1)
-        first = np.flatnonzero(np.diff(cell, prepend=-1))
+        at = np.flatnonzero(np.diff(cell, prepend=-1))
         mass = 0.5 * (self.count_p / self.n_p + self.count_u / self.n_u)
-        total = np.add.reduceat(mass, first)
-        return ScoreTable(
-            np.add.reduceat(self.score * mass, first) / np.maximum(total, 1e-300),
-            np.add.reduceat(self.count_p, first),
-            np.add.reduceat(self.count_u, first),
-        )
+        score, sums, *counts = (np.add.reduceat(of, at) for of in (self.score * mass, mass, self.count_p, self.count_u))
+        return ScoreTable(score / np.maximum(sums, 1e-300), *counts)
 
 
 def _spaced(values: Floats, n: int) -> Floats:
-    if values.size <= n:
-        return values
-    return values[np.linspace(0, values.size - 1, n).astype(np.intp)]
+    return values if values.size <= n else values[np.linspace(0, values.size - 1, n).astype(np.intp)]
 
 
 @dataclass(frozen=True)

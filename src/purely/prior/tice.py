@@ -110,15 +110,9 @@ class TIcEPrior(PriorEstimator):
         shares = n_p * (1.0 / np.array(bounds) - 1.0) / n_u
         share = float(np.clip(n_p * (1.0 / frequency - 1.0) / n_u, 0.0, 1.0))
         error = float(np.std(np.clip(shares, 0.0, 1.0), ddof=1) / np.sqrt(folds.n_folds))
-        bound = "upper" if share >= 1.0 else None
-        diagnostics = PriorDiagnostics(
-            x=np.arange(folds.n_folds, dtype=float),
-            curve=np.array(bounds),
-            x_label="fold",
-            curve_label="bound of the labelling frequency",
-            bound=bound,
-            details={"label_frequency": frequency, "standard_error": error},
-        )
+        bound, details = "upper" if share >= 1.0 else None, {"label_frequency": frequency, "standard_error": error}
+        x, axes = np.arange(folds.n_folds, dtype=float), ("fold", "bound of the labelling frequency")
+        diagnostics = PriorDiagnostics(x, np.array(bounds), *axes, bound=bound, details=details)
         sentence = (
             "The class prior is the upper bound 1: no subset of the rows has a higher labelled share than all of them. "
             "Use features that tell the classes apart, or ClassPrior."

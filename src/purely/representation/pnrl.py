@@ -72,7 +72,7 @@ class PNRL(NetworkRepresentation):
     def score(self, X: Matrix, y: ArrayLike) -> float:
         """L of the best network on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False, dtype=kept_dtypes(X))
         h = by_blocks(self.networks_[self.best_network_], X)
         positive = labels.positive
         shares = np.array([self.class_prior_, 1.0 - self.class_prior_])

@@ -336,7 +336,7 @@ class PURL(NetworkRepresentation):
     def score(self, X: Matrix, y: ArrayLike) -> float:
         """Minus J of the ratio on these rows; larger is better, and a network that has learnt nothing scores 0.5."""
         check_is_fitted(self, "networks_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False, dtype=kept_dtypes(X))
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False, dtype=kept_dtypes(X))
         return -ratio_objective(self._ratio(self.networks_, X), labels.positive, self.scenario)
 
     def _loss(self, values: plan.Values, labels: PULabels) -> Loss:
@@ -358,8 +358,23 @@ class PURL(NetworkRepresentation):
         seen, held = self.train_information_, max(self.information_, 0.0)
         self.overfitting_ = seen > OVERFIT_FACTOR * held and seen > held + OVERFIT_GAP
         if self.overfitting_:
-            _warn_overfitting(seen, held)
-        self._warn_at_bound(fit)
+            warnings.warn(
+                f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
+                f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
+                "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
+                OverfittingWarning,
+                stacklevel=6,
+            )
+        if self._logistic and self.prior_min:
+            ratio = self._ratio(self.networks_[:1], fit.X[fit.members[0].held_p])
+            bound = 1.0 / self.prior_min
+            if (share := float(np.mean(ratio > 0.8 * bound))) > 0.25:
+                warnings.warn(
+                    f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
+                    "positives may be rarer than prior_min: set prior_min lower.",
+                    SearchBoundWarning,
+                    stacklevel=6,
+                )
         self.forget("oof_density_ratio_", "oof_information_")
         if preparation.recipe.cv:
             self.oof_density_ratio_ = plan.out_of_fold(fit, kept, self._ratio)
@@ -388,27 +403,3 @@ class PURL(NetworkRepresentation):
             ratio = np.maximum(ratio, 0.0)
             ratio = ratio / (self._share * ratio + 1.0 - self._share)
         return ratio
-
-    def _warn_at_bound(self, fit: plan.StackPlan) -> None:
-        if not self._logistic or self.prior_min == 0:
-            return
-        bound = 1.0 / self.prior_min
-        ratio = self._ratio(self.networks_[:1], fit.X[fit.members[0].held_p])
-        share = float(np.mean(ratio > 0.8 * bound))
-        if share > 0.25:
-            warnings.warn(
-                f"the ratio of {share:.0%} of the held-out positives is near its bound 1 / prior_min = {bound:g}; "
-                "positives may be rarer than prior_min: set prior_min lower.",
-                SearchBoundWarning,
-                stacklevel=7,
-            )
-
-
-def _warn_overfitting(seen: float, held: float) -> None:
-    warnings.warn(
-        f"overfitting: the information is {seen:.3f} on the training rows (J {-seen - 0.5:.3f}) and {held:.3f} "
-        f"on rows held out (J {-held - 0.5:.3f}). Ratio and features of training rows are too good: use "
-        "cv=5 and oof_density_ratio_ for them, and raise dropout or weight_decay to narrow the gap.",
-        OverfittingWarning,
-        stacklevel=7,
-    )

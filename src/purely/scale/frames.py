@@ -13,8 +13,6 @@ import numpy as np
 
 from purely.scale.scorer import BatchScorer, Model
 
-__all__ = ["predict_frame", "read_folder"]
-
 #: A data frame of Dask; its parts are of pandas.
 DaskFrame: TypeAlias = Any
 

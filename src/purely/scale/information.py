@@ -11,8 +11,6 @@ from purely.scale.prior import draw_pool
 from purely.smi import PUSMI
 from purely.smi.objective import BasisSums
 
-__all__ = ["pool_information"]
-
 #: Rows of the pool that centres are drawn from.
 CENTRE_ROWS = 10_000
 

@@ -30,8 +30,6 @@ from purely.tables import TableEncoder
 from purely.tables.cells import LARGEST
 from purely.typing import Floats
 
-__all__ = ["to_onnx"]
-
 #: Versions of the operators; the first that have what is used here, so that older engines read it.
 OPSET, TREE_OPSET, IR_VERSION = 17, 3, 8
 
@@ -189,8 +187,7 @@ def _score(graph: _Graph, score: object, name: str, rows: str) -> str:
             return _trees(graph, score, rows)
         case NetworkScore():
             outputs = [_network(graph, network, rows) for network in score.networks]
-            total = graph.add("Sum", outputs)
-            return graph.times(total, 1.0 / len(outputs))
+            return graph.times(graph.add("Sum", outputs), 1.0 / len(outputs))
     raise TypeError(f"member {name!r} of the stack is a model of its own kind, which the ONNX export does not know.")
 
 

@@ -14,8 +14,6 @@ import numpy as np
 from purely.checks import dense, refuse_huge
 from purely.typing import Floats, Matrix
 
-__all__ = ["Encode", "Part", "Pool", "add", "reduce_parts", "rows_of"]
-
 #: A part of a pool: an array, a data frame, or what stands for one in Dask.
 Part: TypeAlias = Any
 #: A Dask data frame or array, a list of delayed parts, or a list of arrays or frames.

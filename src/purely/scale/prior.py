@@ -27,8 +27,6 @@ from purely.scale.parts import Encode, Part, Pool, add, reduce_parts, rows_of
 from purely.threads import one_blas_thread
 from purely.typing import Estimator, Floats, Keys, Mask
 
-__all__ = ["pool_prior"]
-
 #: Rows that a part scores at a time: many, since trees walk many rows of a fold faster.
 BLOCK_ROWS = 1 << 18
 #: Scores are rounded to so many digits: added up in other blocks they differ in the last bits, and rows of the sample
@@ -167,16 +165,14 @@ def pool_prior(
     return prior.fit_table(ScoreTable(table.score, table.count_p, count_u), n_features=P.shape[1])
 
 
-def _train(
-    prior: ClassPrior, P: Floats, drawn: Drawn, n_folds: int, seed: int, most_rows: int
-) -> tuple[FoldScorer, Floats]:
+def _train(prior: ClassPrior, P: Floats, drawn: Drawn, n_folds: int, seed: int, most: int) -> tuple[FoldScorer, Floats]:
     """Train the models of every fold on the sample, and weigh them; also the scores of the sample."""
     X, keys = np.concatenate([P, drawn.X]), np.concatenate([row_keys(P, seed), drawn.keys])
     positive = np.arange(len(X)) < len(P)
     folds = Folds((keys % np.uint64(n_folds)).astype(np.intp), n_folds, np.lexsort((positive, keys)))
     n = len(P) + drawn.n_rows
     models = resolve_models(prior.ratio, n - n // n_folds, X.shape[1], sparse=False, seed=seed)
-    samples = [folds.sample(k, positive, most_rows) for k in range(n_folds)]
+    samples = [folds.sample(k, positive, most) for k in range(n_folds)]
     if any(positive[rows].all() or not positive[rows].any() for rows in samples):
         raise ValueError("a fold without positives or without unlabelled rows is left: there are too few rows, or cv.")
     fitted = Parallel(n_jobs=prior.n_jobs)(

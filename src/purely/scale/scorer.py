@@ -13,11 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from purely.classifiers.thresholds import check_threshold
+from purely.checks import check_threshold
 from purely.crossfit import model_says
 from purely.persistence import load
-
-__all__ = ["BatchScorer"]
 
 #: A data frame, a ``pyarrow.Table``, a dictionary of arrays by column or an array.
 Batch: TypeAlias = Any

@@ -159,7 +159,7 @@ class PUSMI(LinearRatio):
         return -ratio_objective(*self._ratio_and_labels(X, y), check_scenario(self.scenario))
 
     def _ratio_and_labels(self, X: Matrix, y: ArrayLike) -> tuple[Floats, Mask]:
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False)
         return self._ratio(X, self.coef_), labels.positive
 
     def information_interval(
@@ -274,7 +274,7 @@ class PNSMI(LinearRatio):
     def score(self, X: Matrix, y: ArrayLike) -> float:
         """The appendix's L on new data, SMI + 1/2; larger is better, and independence scores 0.5."""
         check_is_fitted(self, "coef_")
-        X, labels = self._validate_fit(X, y, min_positive=1, min_unlabelled=1, reset=False)
+        X, labels = self._validate_fit(X, y, least=(1, 1), reset=False)
         w = self._ratio(X, self._beta.T)
         positive, theta = labels.positive, self.class_prior_
         second = theta * np.mean(w[positive] ** 2, axis=0) + (1.0 - theta) * np.mean(w[~positive] ** 2, axis=0)

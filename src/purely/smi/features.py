@@ -57,8 +57,7 @@ class FeatureRanking(Sentence):
         head = f"{'':{width}}  {'alone':>8} {'error':>7}  {'loss':>8} {'error':>7}"
         columns = self.names, self.alone, self.alone_error, self.loss, self.loss_error
         form = f"{{:{width}}}  {{:8.4f}} {{:7.4f}}  {{:8.4f}} {{:7.4f}}"
-        rows = [form.format(*row) for row in zip(*columns, strict=True)]
-        return "\n".join([head, *rows])
+        return "\n".join([head, *(form.format(*row) for row in zip(*columns, strict=True))])
 
 
 def rank_features(
@@ -178,22 +177,20 @@ def _moments(X: Matrix) -> tuple[Floats, Floats]:
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
-def _check_groups(groups: object, columns: list[str]) -> dict[str, Indices]:
+def _check_groups(groups: object, names: list[str]) -> dict[str, Indices]:
     if groups is None:
-        return {name: np.array([j]) for j, name in enumerate(columns)}
+        return {name: np.array([j]) for j, name in enumerate(names)}
     if not isinstance(groups, Mapping):
         raise TypeError(f"groups must map names to lists of columns, such as {{'age': [0, 1]}}; {groups!r} was given.")
     members = {}
     for name, chosen in groups.items():
         if isinstance(chosen, str) or not isinstance(chosen, Iterable):
             raise TypeError(f"groups: {name!r} must name a list of columns; {chosen!r} was given.")
-        picked = [columns.index(c) if isinstance(c, str) and c in columns else c for c in chosen]
-        bad = [
-            c for c in picked if type(c) is bool or not isinstance(c, (int, np.integer)) or not 0 <= c < len(columns)
-        ]
+        picked = [names.index(c) if isinstance(c, str) and c in names else c for c in chosen]
+        bad = [c for c in picked if type(c) is bool or not isinstance(c, (int, np.integer)) or not 0 <= c < len(names)]
         if bad or not picked:
             what = f"column {bad[0]!r}, which X does not have" if bad else "no columns"
-            raise ValueError(f"groups: {name!r} names {what}; X has {len(columns)} columns.")
+            raise ValueError(f"groups: {name!r} names {what}; X has {len(names)} columns.")
         members[str(name)] = np.unique(np.array(picked, dtype=np.intp))
     if not members:
         raise ValueError("groups is empty; name at least one group of columns.")

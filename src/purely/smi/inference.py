@@ -108,9 +108,8 @@ class InformationInterval(Sentence):
         """The interval of the SMI at a given class prior."""
         theta = check_share("class_prior", class_prior)
         odds = theta / (1.0 - theta)
-        return SMIInterval(
-            self.information * odds, self.standard_error * odds, self.low * odds, self.high * odds, self.level, theta
-        )
+        value, error, low, high = (odds * x for x in (self.information, self.standard_error, self.low, self.high))
+        return SMIInterval(value, error, low, high, self.level, theta)
 
     def __str__(self) -> str:
         return f"information {self.information:.4f} [{self.low:.4f}, {self.high:.4f}] ({self.level:.0%} interval)"

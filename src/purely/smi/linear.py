@@ -105,7 +105,7 @@ class LinearRatio(PUEstimator):
         first = not hasattr(self, "sums_")
         known = classes if first else self.classes_
         if known is None:
-            X, labels = self._validate_fit(X, y, min_positive=1, reset=True)
+            X, labels = self._validate_fit(X, y, least=(1, 2), reset=True)
         else:
             X, labels = self._validate_rows(X, reset=first), read_labels(y, classes=known)
             refuse_length("X", X.shape[0], labels.positive.size)

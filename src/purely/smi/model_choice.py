@@ -175,6 +175,5 @@ def still_rising(score_by_fold: Floats, best: int) -> bool:
     n_values, n_folds = score_by_fold.shape
     if n_values < 2 or best not in (0, n_values - 1):
         return False
-    neighbour = 1 if best == 0 else n_values - 2
-    gain = score_by_fold[best] - score_by_fold[neighbour]
+    gain = score_by_fold[best] - score_by_fold[1 if best == 0 else n_values - 2]
     return bool(gain.mean() > gain.std(ddof=1) / np.sqrt(n_folds))

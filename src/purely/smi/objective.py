@@ -100,10 +100,8 @@ def pn_smi(objective_positive: float, objective_negative: float, class_prior: fl
               = \sum_y p(y) \big( -J_y - \tfrac12 \big).
     """
     theta = check_share("class_prior", class_prior)
-    return float(
-        theta * information_from_objective(objective_positive)
-        + (1.0 - theta) * information_from_objective(objective_negative)
-    )
+    of_p, of_n = map(information_from_objective, (objective_positive, objective_negative))
+    return float(theta * of_p + (1.0 - theta) * of_n)
 
 
 def linear_objective(beta: Floats, H: Floats, h: Floats) -> Floats:

@@ -111,8 +111,9 @@ def independence_test(
     permuted = (rng.permutation(positive) for _ in range(n_permutations))
     labellings = np.column_stack([positive, *permuted]).astype(np.float32)
     with one_blas_thread():
-        statistics = _standardised(np.concatenate(_informations(X, labellings, n_centers, seed)))
-    largest = statistics.max(axis=0)
+        informations = np.concatenate(_informations(X, labellings, n_centers, seed))
+    spread, centred = informations.std(axis=1, keepdims=True), informations - informations.mean(axis=1, keepdims=True)
+    largest = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0).max(axis=0)
     null = largest[1:]
     # ties count against significance; rounding must not break them
     p_value = (1 + np.count_nonzero(null >= largest[0] - 1e-9)) / (1 + n_permutations)
@@ -148,9 +149,3 @@ def _informations(X: Matrix, labellings: NDArray[np.float32], n_centers: int, se
         weights = 1.0 / (np.maximum(eigenvalues, 0.0) + _ALPHAS[:, None])
         informations.append(0.5 * weights @ delta**2)
     return informations
-
-
-def _standardised(informations: Floats) -> Floats:
-    spread = informations.std(axis=1, keepdims=True)
-    centred = informations - informations.mean(axis=1, keepdims=True)
-    return np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0.0)
