@@ -58,7 +58,8 @@ def test_the_interval_keeps_its_level_where_the_form_holds(share):
         widths.append(logit(high) - logit(low))
     # 54 expected; three standard deviations below is 47. Intervals are made for scores that are worse than these.
     assert hits >= 47
-    assert np.median(widths) < 4.5
+    # Where most rows are positive the area says little of the top.
+    assert np.median(widths) < (4.5 if share < 0.5 else 5.2)
 
 
 def test_more_rows_shorten_the_interval_but_not_to_nothing():

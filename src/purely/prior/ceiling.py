@@ -84,7 +84,7 @@ TOP_SHARE, TOP_FACTOR = 0.98, 1.05
 #: curve; this one is exact where columns tell nothing, and where they tell all.
 TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.88, 0.41
 #: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
-TOP_QUANTILES = ndtri((np.arange(24) + 0.5) / 24)
+TOP_QUANTILES = ndtri((np.arange(32) + 0.5) / 32)
 #: Weights of shares by log-odds before any row is seen. With Jeffreys' prior, 1/2 and 1/2, the upper end is too low
 #: where most rows are positive.
 RARE_POWER, COMMON_POWER = 0.4, 0.2
