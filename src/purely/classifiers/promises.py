@@ -42,7 +42,7 @@ N_DRAWS = 2000
 N_CANDIDATES, FEWEST_POSITIVES = 8, 5
 #: With an estimated prior, this many labelled positives keep a promise as often as asked, and more of them oftener: so
 #: draws may use up the square root of their multiple of the doubt, at most three times. On the tables for choosing
-#: 95 of 100 promises were kept, 96 on our own, 94 on the strangers' (`experiments/choices.py`).
+#: 96 of 100 promises were kept, 97 on our own, 94 on the strangers' (`experiments/choices.py`).
 MANY, MOST_DOUBT = 100, 3.0
 
 
