@@ -100,6 +100,32 @@ def test_a_precision_that_is_promised_is_kept(prior, shift, models):
     assert kept >= promised - 1  # nine of ten are expected to be kept
 
 
+def test_an_estimated_prior_shares_its_errors_with_the_precision():
+    """A prior drawn apart from the counts that it comes from would count their noise twice, and promise less."""
+    X, y, truth = overlapping(0, 0.3, shift=4.0)
+    own = PUClassifier(ClassPrior("linear"), members=["linear"], random_state=0).fit(X, y)
+    handed_on = PUClassifier(own.prior_, members=["linear"], random_state=0).fit(X, y)
+    assert own.prior_.same_rows
+    assert not handed_on.prior_.same_rows
+    t = own.threshold_for_precision(0.8)
+    assert truth[own.predict_proba(X[y == 0])[:, 1] > t].mean() >= 0.8
+    assert own.precision_above(t).low > handed_on.precision_above(t).low
+    copy = own.distil(X)
+    assert copy.threshold_for_precision(0.8) == t
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-sample"])
+def test_labelled_rows_count_where_they_are_part_of_the_population(scenario):
+    X, y, truth = overlapping(1, 0.1, shift=4.0)
+    model = PUClassifier(ClassPrior("linear"), scenario=scenario, members=["linear"], random_state=0).fit(X, y)
+    cut = 0.9
+    expected = model.precision_above(cut).expected
+    called = model.oof_probability_ > cut
+    whole = np.concatenate([np.ones(200, bool), truth])
+    rows = called & (y == 0) if scenario == "case-control" else called
+    assert expected == pytest.approx(whole[rows].mean(), abs=0.06)
+
+
 def test_what_cannot_be_promised_is_said():
     X, y, _ = overlapping(0, 0.02, shift=1.0)
     model = PUClassifier(members=["linear"], random_state=0)
