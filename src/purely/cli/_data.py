@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
 from purely.files import STDIN, is_same_file, is_stream, replacing, shown
+from purely.folds import row_keys
 from purely.label_words import find_meaning, says
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
@@ -26,7 +27,7 @@ from purely.tables.labels import LabelValues
 from purely.tables.leaks import Copies, Leak, count_copies, find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
-from purely.typing import Indices, Matrix
+from purely.typing import Indices, Keys, Matrix
 
 if TYPE_CHECKING:  # most commands draw nothing
     from purely.plotting.common import Display
@@ -63,6 +64,8 @@ class TrainingData:
         The same rows as they were in the file.
     number : ndarray of int
         The number of each record in its file, from 1.
+    keys : ndarray of shape (n,)
+        The rows' keys (:func:`purely.folds.row_keys`, seed 0).
     encoder : TableEncoder
     rule : LabelRule
         With the counts of the whole file.
@@ -78,6 +81,7 @@ class TrainingData:
     y: Indices
     table: pa.Table
     number: NDArray[np.int64]
+    keys: Keys
     encoder: TableEncoder
     rule: LabelRule
     source: TableSource
@@ -155,7 +159,8 @@ def load_training(
     encoder.origin_ = Origin(files.name, sum(rule.counts.values()), negative=rule.negative, ids=ids)
     if not isinstance(source, Pair):
         encoder.origin_ = replace(encoder.origin_, label=label, positive=rule.positive)
-    leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(X, rows.positive)
+    keys = row_keys(X, seed=0)
+    leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(keys, rows.positive)
     if leaks and warn:
         session.note(said_of_leaks(leaks))
     if sampling.scenario is None and files.pool is None and warn:
@@ -165,7 +170,7 @@ def load_training(
         )
     scenario: Scenario = (sampling.scenario or o.Scenario.case_control).value
     y = rows.positive.astype(np.intp)
-    data = TrainingData(X, y, rows.table, rows.number, encoder, rule, source, scenario, leaks, copies)
+    data = TrainingData(X, y, rows.table, rows.number, keys, encoder, rule, source, scenario, leaks, copies)
     session.note(*_said_of_kinds(data))
     return data
 
