@@ -206,10 +206,7 @@ class PUClassifier(BasePUClassifier):
         """
         with showing() if self.verbose else nullcontext():
             prepared = self.prepare_fit(X, y)
-        if prepared.stack is None:
-            self.finish_fit(prepared, None)
-        else:
-            finish_together([(self, prepared)])
+        finish_together([(self, prepared)])
         return self
 
     def prepare_fit(self, X: Matrix, y: ArrayLike) -> PreparedEnsemble:

@@ -18,7 +18,7 @@ from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
 from purely.files import STDIN, is_same_file, is_stream, replacing, shown
 from purely.folds import row_keys
-from purely.label_words import find_meaning, says
+from purely.label_words import as_number, find_meaning, says
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
@@ -224,10 +224,12 @@ def _offered(source: TableSource) -> str:
             values.read(column)
             present = [value for value, n in values.spelt().items() if n]
             has_name, words = LABEL_NAMES.search(name) is not None, [value for value in present if value]
+            numbers = [as_number(word.replace(",", ".")) for word in words]
+            worded = all(number is None or not math.isfinite(number) for number in numbers)
             said = f"{shown(name)!r} (with {listed(words, 4)})"
             if has_name and len(present) > 1:
                 named[name] = said
-            elif 2 <= len(words) <= 3 and all(says(word) == "other" and not _is_number(word) for word in words):
+            elif 2 <= len(words) <= 3 and worded and all(says(word) == "other" for word in words):
                 short[name] = said
             meaning = find_meaning(present)
             if not meaning.guessed and 2 * values.spelt()[meaning.positive] < sum(values.counts):
@@ -239,12 +241,6 @@ def _offered(source: TableSource) -> str:
     return (
         f"perhaps it is {' or '.join(unsure[:2])}; say with --positive which value marks positives." if unsure else ""
     )
-
-
-def _is_number(word: str) -> bool:
-    with suppress(ValueError):
-        return math.isfinite(float(word.replace(",", ".")))
-    return False
 
 
 def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: Sequence[str]) -> list[str]:

@@ -56,15 +56,12 @@ class SimplexSolution:
         :math:`r = K v - b`.
     gap : float
         Frank-Wolfe gap at the solution.
-    n_iterations : int
-        Number of factorisations.
     """
 
     support: Indices
     weights: Floats
     residual: Floats
     gap: float
-    n_iterations: int
 
 
 class SimplexQP:
@@ -201,15 +198,13 @@ class SimplexQP:
         if support.size == 0:
             support = np.array([int(np.argmax(b))], dtype=np.intp)
         best = self._feasible_block(b, support, None)
-        iterations = 1
         share = _BLOCK
-        while True:
+        for left in range(self.max_iter, 0, -1):
             support, weights, residual, value = best
             level = float(weights @ residual[support])
             gap = 2.0 * (level - float(residual.min()))
-            if gap <= self.tol or iterations >= self.max_iter:
+            if gap <= self.tol or left == 1:
                 break
-            iterations += 1
             entering = self._violators(residual, level, support, share)
             if entering.size > 1:
                 trial = self._feasible_block(b, np.concatenate([support, entering]), None)
@@ -227,7 +222,7 @@ class SimplexQP:
         support, weights, residual, _ = best
         if not np.array_equal(self._support, support):
             self._set_support(support)
-        return SimplexSolution(support, weights, residual, max(gap, 0.0), iterations)
+        return SimplexSolution(support, weights, residual, max(gap, 0.0))
 
     def _violators(self, residual: Floats, level: float, support: Indices, share: float) -> Indices:
         """The worst of the rows whose residual is below the level, no two of them near-duplicates."""
