@@ -86,8 +86,7 @@ class DistanceCurve:
         square = max(float(v @ (r[support] - b[support])) + norm, 0.0)
         cross = t * (s.uu - s.up) + (1.0 - t) * (s.up - s.pp) - float(v @ self._difference[support])
         # dv/dlambda on the support: stationary for the difference of the embeddings, summing to zero.
-        both = self._qp.solve_on_support(np.column_stack([self._difference[support], np.ones(support.size)]))
-        move = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
+        move = self._qp.stationary(self._difference, total=0.0)
         bend = max(self.squared_mmd - float(move @ self._difference[support]), 0.0)
         distance = float(np.sqrt(square))
         safe = max(distance, 1e-12)

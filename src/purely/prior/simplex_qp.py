@@ -167,17 +167,12 @@ class SimplexQP:
             factor[k:, k:] = block
         self._support, self._factor = support, factor
 
-    def solve_on_support(self, right: Floats) -> Floats:
-        """`K_SS^{-1}` times the columns of `right`, on the support of the last solution."""
-        forward, _ = dtrtrs(self._factor, right, lower=1)
-        backward, _ = dtrtrs(self._factor, forward, lower=1, trans=1)
-        return np.asarray(backward).reshape(right.shape)
-
-    def _stationary(self, b: Floats) -> Floats:
-        """Weights on the support that sum to one and make the residual constant there, whatever their sign."""
+    def stationary(self, b: Floats, total: float = 1.0) -> Floats:
+        """Weights on the last support that sum to `total` and make the residual constant there, whatever their sign."""
         support = self._support
-        both = self.solve_on_support(np.column_stack([b[support], np.ones(support.size)]))
-        return both[:, 0] - (both[:, 0].sum() - 1.0) / both[:, 1].sum() * both[:, 1]
+        forward, _ = dtrtrs(self._factor, np.column_stack([b[support], np.ones(support.size)]), lower=1)
+        own, even = dtrtrs(self._factor, forward, lower=1, trans=1)[0].T
+        return own - (own.sum() - total) / even.sum() * even
 
     # -- the method -----------------------------------------------------------------------------------------------
 
@@ -256,7 +251,7 @@ class SimplexQP:
                 current = None if current is None else current[stay] / current[stay].sum()
                 support = support[stay]
                 continue
-            target = self._stationary(b)
+            target = self.stationary(b)
             negative = target <= 0.0
             if not negative.any():
                 break
