@@ -79,8 +79,7 @@ class DistanceCurve:
         """Solve one programme."""
         s, t = self._samples, extrapolation
         b = t * s.embed_u + (1.0 - t) * s.embed_p
-        self._qp.tol = gap
-        solution = self._qp.solve(b)
+        solution = self._qp.solve(b, gap)
         v, support, r = solution.weights, solution.support, solution.residual
         norm = t * t * s.uu + 2.0 * t * (1.0 - t) * s.up + (1.0 - t) ** 2 * s.pp
         square = max(float(v @ (r[support] - b[support])) + norm, 0.0)
