@@ -206,7 +206,10 @@ class PUClassifier(BasePUClassifier):
         """
         with showing() if self.verbose else nullcontext():
             prepared = self.prepare_fit(X, y)
-        finish_together([(self, prepared)])
+        if prepared.stack is None:
+            self.finish_fit(prepared, None)
+        else:
+            finish_together([(self, prepared)])
         return self
 
     def prepare_fit(self, X: Matrix, y: ArrayLike) -> PreparedEnsemble:
