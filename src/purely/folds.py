@@ -253,9 +253,12 @@ def _copy_keys(keys: Keys, positive: Mask) -> Keys:
     return copies
 
 
-def draw_rows(X: Matrix, n_rows: int, seed: int) -> Indices:
-    """Indices of `n_rows` rows drawn without replacement, distinct rows first; all rows where there are fewer."""
-    keys = row_keys(X, seed)
+def draw_rows(X: Matrix, n_rows: int, seed: int, keys: Keys | None = None) -> Indices:
+    """Indices of `n_rows` rows drawn without replacement, distinct rows first; all rows where there are fewer.
+
+    Fewer rows are the first of more; `keys` are the rows' keys with this seed, where they are known.
+    """
+    keys = row_keys(X, seed) if keys is None else keys
     order = np.argsort(keys, kind="stable")
     first_copy = np.concatenate([[True], np.diff(keys[order]) != 0])
     return np.concatenate([order[first_copy], order[~first_copy]])[: min(n_rows, X.shape[0])]

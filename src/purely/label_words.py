@@ -102,7 +102,7 @@ def says(value: Value) -> Saying:
     text = plain(value)
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
-    number = _number(text)
+    number = as_number(text)
     if number is not None and np.isfinite(number) and number == int(number):
         word = str(int(number))  # 1, 1.0, True and "1.00" are one label
     else:
@@ -110,14 +110,15 @@ def says(value: Value) -> Saying:
     return _SAYINGS.get(word, "other")
 
 
-def _number(value: Value) -> float | None:
+def as_number(value: Value) -> float | None:
+    """The number that a value is, or that a text spells; None where it is none."""
     with suppress(TypeError, ValueError):
         return float(value)
     return None
 
 
 def _all_numbers(values: Collection[Value]) -> bool:
-    return all(_number(v) is not None for v in values)
+    return all(as_number(v) is not None for v in values)
 
 
 def listed(values: Collection[Value], between: str = ", ") -> str:

@@ -10,6 +10,7 @@ pytest.importorskip("pyarrow")
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from purely.folds import row_keys
 from purely.tables import TableEncoder, TableError, open_table
 from purely.tables.leaks import count_copies, find_leaks
 from purely.tables.rows import draw_rows
@@ -143,5 +144,5 @@ def test_leaks_are_named_and_honest_columns_are_not(seed):
 def test_copies_are_counted():
     X = np.repeat(np.arange(10.0), [3, 1, 1, 1, 1, 2, 1, 1, 1, 1])[:, None]
     positive = np.arange(13) < 4  # 0 0 0 1 | 2 3 4 5 5 6 7 8 9
-    assert vars(count_copies(X, positive)) == {"positive": 2, "unlabelled": 1, "shared": 0}
-    assert count_copies(np.zeros((5, 2)), np.arange(5) < 2).shared == 2
+    assert vars(count_copies(row_keys(X, 0), positive)) == {"positive": 2, "unlabelled": 1, "shared": 0}
+    assert count_copies(row_keys(np.zeros((5, 2)), 0), np.arange(5) < 2).shared == 2

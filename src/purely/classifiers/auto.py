@@ -17,7 +17,7 @@ from purely.calibration import CALIBRATIONS, ScoreCalibration
 from purely.checks import RandomState, check_choice, check_number, draw_seed
 from purely.class_prior import PriorParameter
 from purely.classifiers.base import BasePUClassifier
-from purely.classifiers.distilled import DistilledPUClassifier, distil
+from purely.classifiers.distilled import DistilledPUClassifier
 from purely.classifiers.members import Members, fit_member, known_scores, make_members, network_recipe, read_members
 from purely.classifiers.nnpu import mean_output
 from purely.collapsed import collapsed_ratio
@@ -321,7 +321,7 @@ class PUClassifier(BasePUClassifier):
             Where probabilities differ by more than .01 on average, or the area under the curve by more than .001.
         """
         check_is_fitted(self, "oof_probability_")
-        return distil(self, X)
+        return DistilledPUClassifier.of(self, X)
 
     def _member_log_odds(self, X: Matrix) -> Floats:
         return np.stack([member.log_odds(X) for member in self.members_])

@@ -101,17 +101,14 @@ class BaggingPUClassifier(MetaPUClassifier):
 
         done = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(one)(t) for t in range(self.n_estimators))
         self.estimators_ = [fitted for fitted, _ in done]
-        self._calibrate(self._mean_unseen(training.X, [score for _, score in done]), training)
-
-    def _mean_unseen(self, X: Matrix, scores: list[Floats]) -> Floats:
-        """Mean score of each row over classifiers that have not seen it; over all, where every one has."""
-        table = np.stack(scores)
-        counts = np.count_nonzero(~np.isnan(table), axis=0)
-        mean = np.nansum(table, axis=0) / np.maximum(counts, 1)
+        # the mean score of each row over classifiers that have not seen it; over all, where every one has
+        scores = np.stack([score for _, score in done])
+        counts = np.count_nonzero(~np.isnan(scores), axis=0)
+        mean = np.nansum(scores, axis=0) / np.maximum(counts, 1)
         seen = np.flatnonzero(counts == 0)
         if seen.size:
-            mean[seen] = self._score(X[seen])
-        return mean
+            mean[seen] = self._score(training.X[seen])
+        self._calibrate(mean, training)
 
     def _score(self, X: Matrix) -> Floats:
         return np.asarray(np.mean([self._says(e, X) for e in self.estimators_], axis=0), dtype=np.float64)

@@ -104,11 +104,8 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
                 "class_prior must be a number strictly between 0 and 1, 'auto', a Prior, or an estimator with fit and "
                 f"class_prior_; {given!r} was given."
             )
-        prior = (
-            replace(given, same_rows=False)
-            if isinstance(given, Prior)
-            else Prior.exactly(check_share("class_prior", given))
-        )
+        known = given if isinstance(given, Prior) else Prior.exactly(check_share("class_prior", given))
+        prior = replace(known, same_rows=False)
         self.prior_estimator_ = None
         return self._use_prior(prior, self._priors_of(labels, population=prior.value), labels, estimated=False)
 

@@ -22,7 +22,7 @@ from purely.collapsed import KernelScore, Score, TreeScore, collapse
 from purely.exceptions import DistillationError
 from purely.folds import draw_rows
 from purely.threads import one_blas_thread
-from purely.typing import Floats, Matrix
+from purely.typing import Floats, Indices, Keys, Matrix
 
 #: Rows that are scored at a time, and elements of them: walks through trees like many rows, memory likes few.
 MOST_ROWS, MOST_ELEMENTS = 32768, 1 << 23
@@ -172,8 +172,17 @@ class DistilledPUClassifier(BasePUClassifier):
             raise TypeError(f"estimator must be a PUClassifier; {type(self.estimator).__name__} cannot be distilled.")
         return self.take_over(clone(self.estimator).fit(X, y), X)
 
-    def take_over(self, stack: Any, X: Matrix | None = None) -> Self:
-        """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference."""
+    @classmethod
+    def of(cls, stack: Any, X: Matrix | None = None, keys: Keys | None = None) -> Self:
+        """The distilled form of a fitted :class:`PUClassifier`; see :meth:`take_over`."""
+        return cls(clone(stack), threshold=stack.threshold).take_over(stack, X, keys)
+
+    def take_over(self, stack: Any, X: Matrix | None = None, keys: Keys | None = None) -> Self:
+        """Become what a fitted :class:`PUClassifier` is, if rows `X` show no difference.
+
+        Without rows, those that members have kept or divide are looked at. The keys of `X`
+        (:func:`purely.folds.row_keys`, seed 0) are found where they are not given.
+        """
         self.forget(*TAKEN)
         for name in TAKEN:
             if hasattr(stack, name):
@@ -185,14 +194,19 @@ class DistilledPUClassifier(BasePUClassifier):
         ]
         self._final = stack._final
         self.imitation_: Imitation | None = None
-        self.difference_ = self.members_difference_ = self._difference(stack, X)
+        rows = _kept_rows([_score_of(member) for member in stack.members_]) if X is None else stack._validate_rows(X)
+        if rows is None:
+            raise ValueError("no member has kept rows on which the distilled classifier could be judged; give X.")
+        order = draw_rows(rows, rows.shape[0], 0, keys)
+        some = rows[order[:JUDGED_ROWS]]
+        self.difference_ = self.members_difference_ = compare(self._log_odds(some), stack._log_odds(some))
         if self.difference_.mean > LARGEST_MEAN or self.difference_.area > LARGEST_AREA:
             raise DistillationError(
                 f"the distilled classifier is not handed out: {self.difference_}, and {LARGEST_MEAN:g} and "
                 f"{LARGEST_AREA:g} are allowed. Use the classifier itself."
             )
         if X is not None:
-            self._imitate(stack._validate_rows(X))
+            self._imitate(rows, order)
         return self
 
     def multiplied_out(self) -> Self:
@@ -201,12 +215,12 @@ class DistilledPUClassifier(BasePUClassifier):
         made.imitation_, made.difference_ = None, self.members_difference_
         return made
 
-    def _imitate(self, rows: Floats) -> None:
+    def _imitate(self, rows: Floats, order: Indices) -> None:
         """Use a network from now on, if it says what the members say of rows that it has not learnt from."""
         n_judged = min(JUDGED_ROWS, rows.shape[0] // 5)
         if sp.issparse(rows) or rows.shape[0] - n_judged < LEAST_POOL or rows.shape[1] > MOST_COLUMNS:
             return
-        judged = draw_rows(rows, n_judged, 0)
+        judged = order[:n_judged]
         others = np.delete(np.arange(rows.shape[0]), judged)
         exact = self._log_odds(rows[judged])
 
@@ -238,14 +252,6 @@ class DistilledPUClassifier(BasePUClassifier):
             total += member.weight * member.calibration(member.score(rows))
         return self._final(total) + self._population_shift()
 
-    def _difference(self, stack: Any, X: Matrix) -> Difference:
-        """Measure what has changed, on rows `X` or on rows that members have kept or divide."""
-        rows = _kept_rows([_score_of(member) for member in stack.members_]) if X is None else stack._validate_rows(X)
-        if rows is None:
-            raise ValueError("no member has kept rows on which the distilled classifier could be judged; give X.")
-        rows = rows[draw_rows(rows, JUDGED_ROWS, 0)]
-        return compare(self._log_odds(rows), stack._log_odds(rows))
-
 
 def compare(own: Floats, exact: Floats) -> Difference:
     """How log-odds differ from exact ones."""
@@ -253,11 +259,6 @@ def compare(own: Floats, exact: Floats) -> Difference:
     away = np.abs(expit(own) - probability)
     area = abs(expected_area(own, probability) - expected_area(exact, probability))
     return Difference(exact.size, float(away.mean()), float(away.max()), area)
-
-
-def distil(stack: Any, X: Matrix | None = None) -> DistilledPUClassifier:
-    """The distilled form of a fitted :class:`PUClassifier`."""
-    return DistilledPUClassifier(clone(stack), threshold=stack.threshold).take_over(stack, X)
 
 
 def _score_of(member: Any) -> Score | NetworkScore:

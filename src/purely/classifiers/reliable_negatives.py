@@ -11,7 +11,6 @@ from purely.base import number, parameter, with_parameters
 from purely.checks import check_share
 from purely.classifiers.meta import MetaPUClassifier, Training
 from purely.classifiers.weights import weighted_quantile
-from purely.labels import PULabels
 from purely.typing import Estimator, Floats, Mask
 
 
@@ -107,7 +106,9 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
             kept = self._negatives(score, training)
             score = training.out_of_fold(estimator, fold, kept)
             if self.alternate:
-                self._prior_of_scores(score, training.labels)
+                estimator_of_prior = clone(self.prior_estimator_)
+                estimator_of_prior.fit(score[:, None], training.positive.astype(np.intp))
+                self._adopt_estimate(estimator_of_prior, training.labels)
             path.append(self.class_prior_)
             if not self.alternate and np.array_equal(before, kept):
                 break
@@ -127,11 +128,6 @@ class SelfTrainingPUClassifier(MetaPUClassifier):
         kept = training.positive.copy()
         kept[lowest[:n_kept]] = True
         return kept
-
-    def _prior_of_scores(self, score: Floats, labels: PULabels) -> None:
-        estimator = clone(self.prior_estimator_)
-        estimator.fit(score[:, None], labels.positive.astype(np.intp))
-        self._adopt_estimate(estimator, labels)
 
 
 @with_parameters

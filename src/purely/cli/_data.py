@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from purely.cli import _options as o
 from purely.cli._session import CommandError, Session
 from purely.files import STDIN, is_same_file, is_stream, replacing, shown
-from purely.label_words import find_meaning, says
+from purely.folds import row_keys
+from purely.label_words import as_number, find_meaning, says
 from purely.labels import Scenario
 from purely.persistence import ModelFileError, describe
 from purely.tables import LabelRule, Origin, TableEncoder, TableError, TableSource
@@ -26,7 +27,7 @@ from purely.tables.labels import LabelValues
 from purely.tables.leaks import Copies, Leak, count_copies, find_leaks, said_of_leaks
 from purely.tables.rows import draw_rows
 from purely.tables.source import Pair
-from purely.typing import Indices, Matrix
+from purely.typing import Indices, Keys, Matrix
 
 if TYPE_CHECKING:  # most commands draw nothing
     from purely.plotting.common import Display
@@ -63,6 +64,8 @@ class TrainingData:
         The same rows as they were in the file.
     number : ndarray of int
         The number of each record in its file, from 1.
+    keys : ndarray of shape (n,)
+        The rows' keys (:func:`purely.folds.row_keys`, seed 0).
     encoder : TableEncoder
     rule : LabelRule
         With the counts of the whole file.
@@ -78,6 +81,7 @@ class TrainingData:
     y: Indices
     table: pa.Table
     number: NDArray[np.int64]
+    keys: Keys
     encoder: TableEncoder
     rule: LabelRule
     source: TableSource
@@ -155,7 +159,8 @@ def load_training(
     encoder.origin_ = Origin(files.name, sum(rule.counts.values()), negative=rule.negative, ids=ids)
     if not isinstance(source, Pair):
         encoder.origin_ = replace(encoder.origin_, label=label, positive=rule.positive)
-    leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(X, rows.positive)
+    keys = row_keys(X, seed=0)
+    leaks, copies = find_leaks(X, rows.positive, encoder, session.seed), count_copies(keys, rows.positive)
     if leaks and warn:
         session.note(said_of_leaks(leaks))
     if sampling.scenario is None and files.pool is None and warn:
@@ -165,7 +170,7 @@ def load_training(
         )
     scenario: Scenario = (sampling.scenario or o.Scenario.case_control).value
     y = rows.positive.astype(np.intp)
-    data = TrainingData(X, y, rows.table, rows.number, encoder, rule, source, scenario, leaks, copies)
+    data = TrainingData(X, y, rows.table, rows.number, keys, encoder, rule, source, scenario, leaks, copies)
     session.note(*_said_of_kinds(data))
     return data
 
@@ -219,10 +224,12 @@ def _offered(source: TableSource) -> str:
             values.read(column)
             present = [value for value, n in values.spelt().items() if n]
             has_name, words = LABEL_NAMES.search(name) is not None, [value for value in present if value]
+            numbers = [as_number(word.replace(",", ".")) for word in words]
+            worded = all(number is None or not math.isfinite(number) for number in numbers)
             said = f"{shown(name)!r} (with {listed(words, 4)})"
             if has_name and len(present) > 1:
                 named[name] = said
-            elif 2 <= len(words) <= 3 and all(says(word) == "other" and not _is_number(word) for word in words):
+            elif 2 <= len(words) <= 3 and worded and all(says(word) == "other" for word in words):
                 short[name] = said
             meaning = find_meaning(present)
             if not meaning.guessed and 2 * values.spelt()[meaning.positive] < sum(values.counts):
@@ -234,12 +241,6 @@ def _offered(source: TableSource) -> str:
     return (
         f"perhaps it is {' or '.join(unsure[:2])}; say with --positive which value marks positives." if unsure else ""
     )
-
-
-def _is_number(word: str) -> bool:
-    with suppress(ValueError):
-        return math.isfinite(float(word.replace(",", ".")))
-    return False
 
 
 def _feature_columns(source: TableSource, label: str, ids: Sequence[str], drop: Sequence[str]) -> list[str]:

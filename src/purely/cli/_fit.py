@@ -12,7 +12,7 @@ import typer
 from sklearn.pipeline import Pipeline
 
 import purely
-from purely.classifiers import NNPUClassifier, PUClassifier
+from purely.classifiers import DistilledPUClassifier, NNPUClassifier, PUClassifier
 from purely.classifiers.members import NETWORK_COLUMNS, TABLE_MEMBERS, Members
 from purely.classifiers.thresholds import threshold_of
 from purely.cli import _options as o
@@ -162,7 +162,8 @@ def _distil(session: Session, model: PUClassifier, data: TrainingData) -> None:
     """Put the form that `purely predict` uses beside the model, unless it says something else."""
     try:
         with session.step("Making the fast form"):
-            model.distilled_ = model.distil(data.X[data.y == 0])
+            pool = data.y == 0
+            model.distilled_ = DistilledPUClassifier.of(model, data.X[pool], data.keys[pool])
     except DistillationError as error:
         session.note(f"{error} So 'purely predict' will use the model as it was fitted, which is slower.")
 

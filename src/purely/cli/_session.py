@@ -53,6 +53,10 @@ WORDS: dict[type[Warning], str] = {
 }
 
 
+#: A number with three digits.
+three_digits = "{:.3f}".format
+
+
 class CommandError(Exception):
     """A problem said in one sentence; the exit status is 1 for data and files, 2 for a wrong option."""
 
@@ -223,16 +227,17 @@ def with_options(function: Callable[..., None], **defaults: object) -> Callable[
     hints = get_type_hints(function, include_extras=True)
     own = dict(inspect.signature(function).parameters)
     groups = {name: hints[name] for name in own if is_dataclass(hints[name])}
+    options = {name: _options_of(kind, defaults) for name, kind in groups.items()}
     session_name, *others = own
     parameters: list[inspect.Parameter] = []
     for name in (*others, session_name):  # the session's options come last
         if name in groups:
-            parameters += _options_of(groups[name], defaults)
+            parameters += options[name]
         else:
             parameters.append(own[name].replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     def run(**given: Any) -> None:
-        made = {n: kind(**{p.name: given.pop(p.name) for p in _options_of(kind, {})}) for n, kind in groups.items()}
+        made = {n: kind(**{p.name: given.pop(p.name) for p in options[n]}) for n, kind in groups.items()}
         session: Session = made[session_name]
         try:
             with session.running():
@@ -328,11 +333,6 @@ def cells(estimate: PUEstimate, words: Callable[[float], str]) -> list[str]:
 def known(value: float, words: Callable[[float], str]) -> str:
     """A number in words; a dash where it is not defined."""
     return "-" if math.isnan(value) else words(value)
-
-
-def three_digits(value: float) -> str:
-    """A number with three digits."""
-    return f"{value:.3f}"
 
 
 def said_of_prior(prior: Prior) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 from purely.audit import AuditSample
 from purely.cli._session import CommandError
 from purely.files import replacing, shown
+from purely.label_words import as_number
 from purely.tables import TableSource, writing_table
 from purely.tables.errors import listed
 from purely.typing import Floats
@@ -151,7 +153,7 @@ def cell_text(value: object) -> str | None:
 
 def read_sheets(sources: list[TableSource], design: Design) -> tuple[NDArray[np.object_], int]:
     """Labels in the order of the design, None where a row or its label is missing; and how many rows are missing."""
-    place = {number: k for k, number in enumerate(design.number)}
+    place: dict[float | None, int] = {number: k for k, number in enumerate(design.number)}
     labels = np.full(len(design.number), None, dtype=object)
     met: dict[int, str] = {}
     for source in sources:
@@ -170,11 +172,8 @@ def read_sheets(sources: list[TableSource], design: Design) -> tuple[NDArray[np.
     return labels, len(labels) - len(met)
 
 
-def _row(number: object, place: dict[int, int], name: str, design: Design) -> int:
-    try:
-        found = place.get(int(float(str(number).strip())))
-    except ValueError:
-        found = None
+def _row(number: object, place: Mapping[float | None, int], name: str, design: Design) -> int:
+    found = place.get(as_number(str(number)))
     if found is None:
         raise CommandError(
             f"{name} has a row {shown(number)!r} in the column {design.sheet.row!r}, which was not drawn; the sheet "
@@ -210,11 +209,8 @@ def _empty(cell: object) -> bool:
 
 
 def _number(text: str) -> float | None:
-    words = {"true": 1.0, "false": 0.0}
-    for form in (text, text.replace(",", ".") if text.count(",") == 1 else text):
-        with suppress(ValueError):
-            return words[form.casefold()] if form.casefold() in words else float(form)
-    return None
+    said = {"true": "1", "false": "0"}.get(text.casefold(), text)
+    return as_number(said.replace(",", ".") if said.count(",") == 1 else said)
 
 
 def _dates(text: str) -> set[datetime]:

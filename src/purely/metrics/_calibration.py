@@ -82,7 +82,7 @@ def _bin_rows(evaluation: Evaluation, probability: ArrayLike, n_bins: int, strat
         edges = np.quantile(population, np.linspace(0.0, 1.0, n_bins + 1)[1:-1])
         group = np.searchsorted(edges, values, side="left").astype(np.intp)
     group, n_groups = group_scores(group)
-    counts, positive = evaluation.counts(group, n_groups), evaluation.labels.positive
+    counts, positive = evaluation.labels.counts(group, n_groups), evaluation.labels.positive
     sums = [np.bincount(group[rows], values[rows], n_groups) for rows in (positive, ~positive)]
     return _Bins(counts, [total / np.maximum(count, 1.0) for total, count in zip(sums, counts, strict=True)])
 

@@ -190,10 +190,6 @@ class Evaluation:
 
     # -- groups of rows and their shares ------------------------------------------------------------------------------
 
-    def counts(self, group: Indices, n_groups: int) -> tuple[Floats, Floats]:
-        """Labelled positives and unlabelled rows in each group."""
-        return self.labels.counts(group, n_groups)
-
     def shares(self, n_p: Floats, n_u: Floats) -> tuple[Floats, Floats]:
         """Shares of P and of the population in each group; works on draws too (groups on the last axis)."""
         population = n_p + n_u if self.one_sample else n_u
@@ -262,7 +258,7 @@ class Evaluation:
         """
 
         def on(group: Indices, n_groups: int) -> tuple[Functional, tuple[Floats, Floats]]:
-            return formula(group, n_groups), self.counts(group, n_groups)
+            return formula(group, n_groups), self.labels.counts(group, n_groups)
 
         resampled = on(*group_scores(scores, MAX_GROUPS)) if self.n_resamples else None
         return self.estimate(name, *on(*group_scores(scores)), resampled=resampled, **options)

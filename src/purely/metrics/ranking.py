@@ -267,12 +267,12 @@ def _curve(evaluation: Evaluation, functional: Functional, score: ArrayLike, nam
     evaluation.known_prior(name)
     scores = evaluation.column(score, "score")
     group, n_groups = group_scores(scores)
-    p, x = evaluation.shares(*evaluation.counts(group, n_groups))
+    p, x = evaluation.shares(*evaluation.labels.counts(group, n_groups))
     value = functional(p, x, evaluation.prior_value)
     low = high = np.full_like(value, np.nan)
     if evaluation.n_resamples > 1:
         coarse, n_coarse = group_scores(scores, MAX_GROUPS // 4)
-        draws = functional(*evaluation.draws(*evaluation.counts(coarse, n_coarse), 0.0))
+        draws = functional(*evaluation.draws(*evaluation.labels.counts(coarse, n_coarse), 0.0))
         tail = (1.0 - evaluation.level) / 2.0
         arms = np.quantile(draws, [tail, 1.0 - tail], axis=0) - draws.mean(axis=0)
         place = np.empty(n_groups, dtype=np.intp)  # in the curve of the coarse groups, of each fine one

@@ -109,7 +109,7 @@ def pu_risk(
     margin = scores if threshold is None else scores - float(threshold)
 
     if loss == "zero-one":  # two groups, and half a row in each keeps the interval of a perfect score open
-        counts = evaluation.counts((margin > 0.0).astype(np.intp), 2)
+        counts = evaluation.labels.counts((margin > 0.0).astype(np.intp), 2)
         functional = risk_functional(np.array([1.0, 0.0]), np.array([0.0, 1.0]), estimator == "nnpu")
         return evaluation.estimate("zero-one risk", functional, counts, smoothing=HALF_A_ROW)
 

@@ -61,7 +61,7 @@ def threshold_metric(
     note = ""
     if not predicted.any() and name in ("precision", "lift", "lee_liu"):
         note = f"No row is predicted positive: {name} is not defined and set to 0."
-    counts = evaluation.counts(predicted.astype(np.intp), 2)
+    counts = evaluation.labels.counts(predicted.astype(np.intp), 2)
     return evaluation.estimate(name, functional, counts, legal=legal, smoothing=HALF_A_ROW, note=note)
 
 

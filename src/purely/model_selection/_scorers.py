@@ -144,7 +144,7 @@ class PUScorer:
         evaluation = Evaluation.read(y, self.class_prior, scenario=self.scenario, n_resamples=0)
         output = model_says(estimator, X, criterion.kind, evaluation.labels.classes[1])
         group, n_groups, functional = criterion.prepare(evaluation.column(output, "score"))
-        shares = evaluation.shares(*evaluation.counts(group, n_groups))
+        shares = evaluation.shares(*evaluation.labels.counts(group, n_groups))
         value = float(functional(*shares, evaluation.prior_value))
         # a precision with no unlabelled row above the threshold is infinite
         return criterion.sign * float(np.nan_to_num(value, posinf=1.0))

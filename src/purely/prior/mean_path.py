@@ -79,15 +79,13 @@ class DistanceCurve:
         """Solve one programme."""
         s, t = self._samples, extrapolation
         b = t * s.embed_u + (1.0 - t) * s.embed_p
-        self._qp.tol = gap
-        solution = self._qp.solve(b)
+        solution = self._qp.solve(b, gap)
         v, support, r = solution.weights, solution.support, solution.residual
         norm = t * t * s.uu + 2.0 * t * (1.0 - t) * s.up + (1.0 - t) ** 2 * s.pp
         square = max(float(v @ (r[support] - b[support])) + norm, 0.0)
         cross = t * (s.uu - s.up) + (1.0 - t) * (s.up - s.pp) - float(v @ self._difference[support])
         # dv/dlambda on the support: stationary for the difference of the embeddings, summing to zero.
-        both = self._qp.solve_on_support(np.column_stack([self._difference[support], np.ones(support.size)]))
-        move = both[:, 0] - both[:, 0].sum() / both[:, 1].sum() * both[:, 1]
+        move = self._qp.stationary(self._difference, total=0.0)
         bend = max(self.squared_mmd - float(move @ self._difference[support]), 0.0)
         distance = float(np.sqrt(square))
         safe = max(distance, 1e-12)

@@ -40,6 +40,8 @@ _JITTER = 1e-9
 _NEAR_DUPLICATE = 0.9999
 #: Share of the violators that enters the support at once; quartered after a block that did not help.
 _BLOCK = 0.5
+#: Factorisations a programme at most.
+_MOST_FACTORS = 2000
 
 
 @dataclass(frozen=True)
@@ -56,15 +58,12 @@ class SimplexSolution:
         :math:`r = K v - b`.
     gap : float
         Frank-Wolfe gap at the solution.
-    n_iterations : int
-        Number of factorisations.
     """
 
     support: Indices
     weights: Floats
     residual: Floats
     gap: float
-    n_iterations: int
 
 
 class SimplexQP:
@@ -76,10 +75,6 @@ class SimplexQP:
         ``rows(indices)`` returns the kernel's rows as an array of shape ``(len(indices), n)``, float64.
     n : int
         Number of variables.
-    tol : float, default=2e-8
-        Largest Frank-Wolfe gap of a solution.
-    max_iter : int, default=2000
-        Largest number of factorisations a programme.
 
     Examples
     --------
@@ -93,11 +88,9 @@ class SimplexQP:
     array([0.25])
     """
 
-    def __init__(self, rows: Callable[[Indices], Floats], n: int, *, tol: float = 2e-8, max_iter: int = 2000) -> None:
+    def __init__(self, rows: Callable[[Indices], Floats], n: int) -> None:
         self._rows = rows
         self.n = n
-        self.tol = tol
-        self.max_iter = max_iter
         self._buffer = np.empty((0, n))
         self._among = np.empty((0, 0))  # the buffered rows' columns of one another: gathering there stays in cache
         self._place = np.full(n, -1, dtype=np.intp)  # where a row stands in the buffer
@@ -170,47 +163,40 @@ class SimplexQP:
             factor[k:, k:] = block
         self._support, self._factor = support, factor
 
-    def solve_on_support(self, right: Floats) -> Floats:
-        """`K_SS^{-1}` times the columns of `right`, on the support of the last solution."""
-        forward, _ = dtrtrs(self._factor, right, lower=1)
-        backward, _ = dtrtrs(self._factor, forward, lower=1, trans=1)
-        return np.asarray(backward).reshape(right.shape)
-
-    def _stationary(self, b: Floats) -> Floats:
-        """Weights on the support that sum to one and make the residual constant there, whatever their sign."""
+    def stationary(self, b: Floats, total: float = 1.0) -> Floats:
+        """Weights on the last support that sum to `total` and make the residual constant there, whatever their sign."""
         support = self._support
-        both = self.solve_on_support(np.column_stack([b[support], np.ones(support.size)]))
-        return both[:, 0] - (both[:, 0].sum() - 1.0) / both[:, 1].sum() * both[:, 1]
+        forward, _ = dtrtrs(self._factor, np.column_stack([b[support], np.ones(support.size)]), lower=1)
+        own, even = dtrtrs(self._factor, forward, lower=1, trans=1)[0].T
+        return own - (own.sum() - total) / even.sum() * even
 
     # -- the method -----------------------------------------------------------------------------------------------
 
-    def solve(self, b: Floats, start: Indices | None = None) -> SimplexSolution:
-        """Minimise for the linear term `b`.
+    def solve(self, b: Floats, tol: float = 2e-8) -> SimplexSolution:
+        """Minimise for the linear term `b`, from the support of the last solution.
 
         Parameters
         ----------
         b : ndarray of shape (n,)
-        start : ndarray of int, optional
-            Support to begin from; that of the last solution by default.
+        tol : float, default=2e-8
+            Largest Frank-Wolfe gap of the solution.
 
         Returns
         -------
         SimplexSolution
         """
-        support = self._support if start is None else np.asarray(start, dtype=np.intp)
+        support = self._support
         if support.size == 0:
             support = np.array([int(np.argmax(b))], dtype=np.intp)
         best = self._feasible_block(b, support, None)
-        iterations = 1
         share = _BLOCK
-        while True:
+        for left in range(_MOST_FACTORS, 0, -1):
             support, weights, residual, value = best
             level = float(weights @ residual[support])
             gap = 2.0 * (level - float(residual.min()))
-            if gap <= self.tol or iterations >= self.max_iter:
+            if gap <= tol or left == 1:
                 break
-            iterations += 1
-            entering = self._violators(residual, level, support, share)
+            entering = self._violators(residual, level - 0.25 * tol, support, share)
             if entering.size > 1:
                 trial = self._feasible_block(b, np.concatenate([support, entering]), None)
                 if trial[3] < value:
@@ -227,11 +213,11 @@ class SimplexQP:
         support, weights, residual, _ = best
         if not np.array_equal(self._support, support):
             self._set_support(support)
-        return SimplexSolution(support, weights, residual, max(gap, 0.0), iterations)
+        return SimplexSolution(support, weights, residual, max(gap, 0.0))
 
     def _violators(self, residual: Floats, level: float, support: Indices, share: float) -> Indices:
         """The worst of the rows whose residual is below the level, no two of them near-duplicates."""
-        low = np.flatnonzero(residual < level - 0.25 * self.tol)
+        low = np.flatnonzero(residual < level)
         low = low[~np.isin(low, support)]
         low = low[np.argsort(residual[low], kind="stable")]
         low = low[: max(1, min(int(np.ceil(low.size * share)), 48 + support.size // 2))]
@@ -261,7 +247,7 @@ class SimplexQP:
                 current = None if current is None else current[stay] / current[stay].sum()
                 support = support[stay]
                 continue
-            target = self._stationary(b)
+            target = self.stationary(b)
             negative = target <= 0.0
             if not negative.any():
                 break

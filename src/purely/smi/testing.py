@@ -2,7 +2,7 @@ r"""Is there any information at all? A permutation test whose size is exact, at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -135,13 +135,11 @@ def _thin(order: Indices, positive: Mask, max_rows: int, rng: np.random.Generato
 def _informations(X: Matrix, labellings: NDArray[np.float32], n_centers: int, seed: int) -> list[Floats]:
     """T of every labelling, one array of shape (alphas, labellings) a bandwidth."""
     centers = draw_centers(X, n_centers, seed)
-    origin = None if sp.issparse(X) else centers.mean(axis=0)
-    shifted = centers if origin is None else centers - origin
-    width = median_distance(centers, shifted, origin) or 1.0
-    bases = GaussianBases(shifted, origin, width * _WIDTHS, intercept=False)
+    bases = GaussianBases.about(centers, _WIDTHS, False, sparse=sp.issparse(X))
+    width = median_distance(centers, bases.centers, bases.origin) or 1.0
     n_positive = float(labellings[:, 0].sum())
     informations = []
-    for phi in bases(X):
+    for phi in replace(bases, bandwidths=width * _WIDTHS)(X):
         centred = phi - phi.mean(axis=0)
         eigenvalues, V = np.linalg.eigh(centred.T @ centred / phi.shape[0])
         rotated = np.ascontiguousarray(centred @ V, dtype=np.float32)

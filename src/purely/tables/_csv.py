@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from purely.files import shown
+from purely.label_words import as_number
 from purely.tables.errors import EmptyTableError, TableError
 from purely.tables.source import Stream, TableSource
 
@@ -109,8 +111,8 @@ class CSVSource(TableSource):
 
     def _column_names(self, trial: _Trial) -> list[str]:
         fields = trial.first
-        numbers = sum(_is_number(f) for f in fields)
-        if numbers and numbers >= 0.6 * len(fields) and trial.n_records > 1:
+        numbers = [number for f in fields if (number := as_number(f)) is not None and math.isfinite(number)]
+        if numbers and len(numbers) >= 0.6 * len(fields) and trial.n_records > 1:
             raise TableError(
                 f"{self.name}, line 1 holds values ({shown(', '.join(fields[:3]))}), not column names; add a line of "
                 "names, or read it with --no-header."
@@ -276,11 +278,3 @@ def _known_delimiter(delimiter: str) -> str:
     if len(delimiter) != 1 or delimiter in '"\r\n' or ord(delimiter) > 127:
         raise TableError(f"--delimiter must be one character such as , ; | or tab; {shown(delimiter)!r} was given.")
     return delimiter
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return field.strip().lower() not in ("nan", "inf", "infinity")

@@ -218,8 +218,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def encode(self, X: Matrix) -> Encoded:
         """The rows as numbers, with counts of what was not seen in `fit` or could not be read."""
         check_is_fitted(self, "report_")
-        columns = self._columns_of(X)
-        return self._assembled([read_column(p, column) for p, column in zip(self._used, columns, strict=True)])
+        table = as_table(X)
+        refuse_absent(self.columns_, set(table.column_names), "the table", partial(nearest, known=table.column_names))
+        return self._assembled([read_column(plan, _combined(table.column(plan.name))) for plan in self._used])
 
     def _fit(self, X: Matrix) -> list[Cells]:
         """Find out what the columns hold; the cells of those that are used."""
@@ -300,12 +301,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = tags.input_tags.allow_nan = tags.input_tags.categorical = True
         tags.no_validation = True
         return tags
-
-    def _columns_of(self, X: Matrix) -> list[pa.Array]:
-        table = as_table(X)
-        names = table.column_names
-        refuse_absent(self.columns_, set(names), "the table", partial(nearest, known=names))
-        return [_combined(table.column(name)) for name in self.columns_]
 
 
 def as_table(X: Any) -> pa.Table:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from purely.files import shown
-from purely.label_words import find_meaning, says
+from purely.label_words import as_number, find_meaning, says
 from purely.tables.cells import plain
 from purely.tables.errors import TableError, nearest
 from purely.typing import Indices
@@ -31,13 +31,10 @@ NO_NEGATIVES = "none"
 def label_key(value: object) -> str:
     """One key for all spellings of a label: 1, 1.0 and " 1.00" are "1", "Fraud " and "FRAUD" are "fraud"."""
     text = " ".join(str(value).split()).casefold()
-    if len(text) < 40 and text[:1] in "+-.0123456789":
-        try:
-            number = float(text) + 0.0  # -0 is 0
-        except ValueError:
-            return text
-        if np.isfinite(number):
-            return f"{number:.0f}" if abs(number) < 1e15 and number == int(number) else repr(number)
+    number = as_number(text) if len(text) < 40 and text[:1] in "+-.0123456789" else None
+    if number is not None and np.isfinite(number):
+        number += 0.0  # -0 is 0
+        return f"{number:.0f}" if abs(number) < 1e15 and number == int(number) else repr(number)
     return "" if text == "nan" else text
 
 
