@@ -141,7 +141,7 @@ def test_a_file_that_holds_nothing_is_passed_over(purely, model, tmp_path):
         ([], "is scored into another one: add --out"),
         (["-o", "{tmp}/s", "--top", "5"], "without --share, --top and --reasons"),
         (["-o", "{tmp}/a.txt"], "is a file; the scores of a folder need a folder"),
-        (["-o", "{tmp}/s", "--id", "nobody"], "has no id column 'nobody'"),
+        (["-o", "{tmp}/s", "--id", "nobody"], "there is no id column 'nobody' in"),
     ],
 )
 def test_bad_requests(purely, model, tmp_path, arguments, sentence):

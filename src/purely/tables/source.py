@@ -92,7 +92,7 @@ class TableSource(ABC):
         known = set(self.names)
         for name in names:
             if name not in known:
-                raise TableError(f"{self.name} has no {role} {shown(name)!r}; {self.nearest(name)}")
+                raise TableError(f"there is no {role} {shown(name)!r} in {self.name}; {self.nearest(name)}")
 
     def nearest(self, name: str) -> str:
         """A half-sentence that offers a column for a name that is none."""
