@@ -80,8 +80,8 @@ SLOPE_PENALTY = 1e-4
 #: The ratio's upper end is taken to be a little above the ratio of all but a fiftieth of the positives.
 TOP_SHARE, TOP_FACTOR = 0.98, 1.05
 #: The *k*, alpha and sigma of the ratio at the top of a score (`experiments/prior_posterior.py`). Of fourteen forms
-#: with up to six constants none predicted the shares of other tables clearly better, nor did ten properties of the
-#: curve; this one is exact where columns tell nothing, and where they tell all.
+#: with up to six constants none predicted the shares of other tables clearly better; this one is exact where columns
+#: tell nothing, and where they tell all.
 TOP_FALL, TOP_POWER, TOP_SPREAD = 4.2, 0.88, 0.41
 #: Middles of equal parts of the normal distribution, over which the ratio at the top is averaged.
 TOP_QUANTILES = ndtri((np.arange(32) + 0.5) / 32)
