@@ -74,7 +74,7 @@ def test_a_sum_over_columns_is_explained_exactly():
     found = explain_rows(Truth(0.3), X[:9], X, n_samples=40)
     expected = (X[:9] - X.mean(axis=0)) * SHIFT
     np.testing.assert_allclose(found.contributions, expected, atol=1e-9)
-    assert list(found.importance)[0] == f"x{np.abs(expected).mean(axis=0).argmax()}"
+    assert next(iter(found.importance)) == f"x{np.abs(expected).mean(axis=0).argmax()}"
     assert min(found.importance.values()) == pytest.approx(0.0, abs=1e-12)
 
 

@@ -123,7 +123,8 @@ def test_labelled_rows_count_where_they_are_part_of_the_population(scenario):
     called = model.oof_probability_ > cut
     whole = np.concatenate([np.ones(200, bool), truth])
     rows = called & (y == 0) if scenario == "case-control" else called
-    assert expected == pytest.approx(whole[rows].mean(), abs=0.06)
+    got, n = whole[rows].mean(), rows.sum()
+    assert abs(expected - got) <= 3.0 * np.sqrt(expected * (1.0 - expected) / n)  # what n rows allow
 
 
 def test_what_cannot_be_promised_is_said():

@@ -334,8 +334,7 @@ class BasePUClassifier(ClassifierMixin, PUEstimator):
         scenario = check_scenario(self.scenario)
         found = promises.threshold_for_precision(self._out_of_fold(), self.prior_, scenario, precision, confidence)
         if np.isnan(found):
-            thresholds = map(_as_threshold, promises.candidates(self._out_of_fold()))
-            best = max(self.precision_above(threshold, confidence).low for threshold in thresholds)
+            best = promises.most_promised(self._out_of_fold(), self.prior_, scenario, confidence)
             warnings.warn(
                 f"no threshold can promise a precision of {precision:g} with a confidence of {confidence:.0%}: "
                 f"{best:.2f} is the most. An audit of some unlabelled rows, a class prior known from elsewhere or more "

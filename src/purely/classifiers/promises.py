@@ -26,17 +26,6 @@ from purely.prior.ceiling import ceiling_profile
 from purely.prior.scores import ScoreTable
 from purely.typing import Floats
 
-__all__ = [
-    "Precision",
-    "candidates",
-    "precision_above",
-    "score_quantiles",
-    "threshold_for_precision",
-    "threshold_for_recall",
-    "threshold_for_share",
-]
-
-
 N_DRAWS = 2000
 #: Thresholds that are looked at: few, since the best of many is too good; with some positives above the highest.
 N_CANDIDATES, FEWEST_POSITIVES = 8, 5
@@ -75,6 +64,12 @@ def threshold_for_precision(
     drawn = _draws(table, prior, scenario, thresholds)
     kept = np.flatnonzero(np.mean(drawn < precision, axis=1) <= _allowed(table, prior, confidence))
     return float(thresholds[kept[0]]) if kept.size else float("nan")
+
+
+def most_promised(table: ScoreTable, prior: Prior, scenario: Scenario, confidence: float) -> float:
+    """The highest precision that any threshold can promise with that confidence."""
+    drawn = _draws(table, prior, scenario, candidates(table))
+    return float(np.quantile(drawn, _allowed(table, prior, confidence), axis=1).max())
 
 
 def _allowed(table: ScoreTable, prior: Prior, confidence: float) -> float:

@@ -62,9 +62,6 @@ from purely.crossfit import finite_log_odds
 from purely.prior.scores import ScoreReading, ScoreTable
 from purely.typing import Floats, Indices
 
-__all__ = ["GRID", "CeilingProfile", "SharePosterior", "ceiling_profile", "logistic_ceiling", "straightened"]
-
-
 #: Log-odds of the shares that are tried, closer together where shares are common.
 GRID = np.concatenate([np.linspace(-9.0, -2.2, 35), np.linspace(-2.0, 2.6, 36), np.linspace(2.8, 7.0, 15)])
 #: A table is merged to this many cells before curves are fitted to it.
